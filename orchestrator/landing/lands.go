@@ -149,7 +149,7 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 	if len(some) == 0 || err != nil {
 		return found, err
 	}
-	named, err := w.Repo.States().Named(ctx, t.tip, some[0].Before)
+	named, _, err := w.Repo.States().Mentioned(ctx, t.tip, some[0].Before)
 	if err != nil {
 		return nil, err
 	}

@@ -82,15 +82,14 @@ func (w work) standings(ctx context.Context, t target) ([]*Stand, error) {
 		}
 		return all, err
 	}
-	chains := w.Repo.States()
 	merged, err := w.mergedIn(ctx, t.tip)
 	if err != nil {
 		return nil, err
 	}
 	var named, reverts map[string]string
 	if first := all[0].Before; w.Repo.Objects().Has(ctx, first) {
-		if named, err = chains.Named(ctx, t.tip, first); err == nil {
-			reverts, err = chains.Reverted(ctx, t.tip, first)
+		if named, reverts, err = w.Repo.States().Mentioned(ctx, t.tip, first); err != nil {
+			return nil, err
 		}
 	}
 	for i, one := range all {
@@ -212,8 +211,16 @@ func (s *Stand) partly(ctx context.Context, o *objects.Store, reverts map[string
 // reverted returns the reverted landings of a branch that led to a state, or that the state led to, oldest
 // first, if the state has something of them that the branch has lost.
 func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, error) {
-	all, err := w.standings(ctx, t)
-	if err != nil {
+	all, err := w.landingsIn(t.branch)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	if first := all[0].Before; w.Repo.Objects().Has(ctx, first) && !slices.ContainsFunc(all, (*Stand).undone) { // mostly no commit says that it reverts one
+		if _, reverts, err := w.Repo.States().Mentioned(ctx, t.tip, first); err != nil || len(reverts) == 0 {
+			return nil, err
+		}
+	}
+	if all, err = w.standings(ctx, t); err != nil {
 		return nil, err
 	}
 	var some []*Stand

@@ -92,20 +92,29 @@ const Trailer = "Paw-State: "
 // ShortID is the length of such a beginning.
 const ShortID = 16
 
-// Named finds commits of a branch, since an earlier commit of it, that name states in their trailers:
-// landings that were amended, rebased or squashed. The result has the newest commit by the beginning
-// of the snapshot's id.
-func (s *Store) Named(ctx context.Context, tip, since string) (map[string]string, error) {
-	return s.mentions(ctx, tip, since, Trailer, ShortID)
-}
-
 // reverts begins the line that git revert puts into a message.
 const reverts = "This reverts commit "
 
-// Reverted finds the commits that a branch has reverted since an earlier commit of it: the commit that
-// says so by the one that it reverts. A revert that was reverted itself does not count.
-func (s *Store) Reverted(ctx context.Context, tip, since string) (map[string]string, error) {
-	by, err := s.mentions(ctx, tip, since, reverts, len(tip))
+// Mentioned finds commits of a branch, since an earlier commit of it, that name states in their trailers: landings
+// that were amended, rebased or squashed, the newest commit by the beginning of the snapshot's id. It also
+// finds the commits that the branch has reverted since: the commit that says so by the one that it reverts. A
+// revert that was reverted itself does not count.
+func (s *Store) Mentioned(ctx context.Context, tip, since string) (named, by map[string]string, err error) {
+	out, err := s.plain.Home().Output(ctx, "log", "--no-show-signature", "--no-notes", "--no-color", "--fixed-strings", "--grep="+Trailer, "--grep="+reverts,
+		"--format=%x00%H%n%B", tip, "^"+since, "--")
+	named, by = map[string]string{}, map[string]string{}
+	note := func(found map[string]string, commit, line, text string, length int) {
+		if id, is := strings.CutPrefix(strings.TrimSpace(line), text); is && len(id) >= length && found[id[:length]] == "" {
+			found[id[:length]] = commit
+		}
+	}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		commit, message, _ := strings.Cut(entry, "\n")
+		for line := range strings.Lines(message) {
+			note(named, commit, line, Trailer, ShortID)
+			note(by, commit, line, reverts, len(tip))
+		}
+	}
 	again := map[string]bool{}
 	for _, revert := range by {
 		undone := false
@@ -115,24 +124,7 @@ func (s *Store) Reverted(ctx context.Context, tip, since string) (map[string]str
 		again[revert] = undone
 	}
 	maps.DeleteFunc(by, func(_, revert string) bool { return again[revert] })
-	return by, err
-}
-
-// mentions returns the newest commits with lines of their messages that begin with a text, by the id
-// of a length that follows there.
-func (s *Store) mentions(ctx context.Context, tip, since, text string, length int) (map[string]string, error) {
-	out, err := s.plain.Home().Output(ctx, "log", "--no-show-signature", "--no-notes", "--no-color", "--fixed-strings", "--grep="+text,
-		"--format=%x00%H%n%B", tip, "^"+since, "--")
-	found := map[string]string{}
-	for entry := range strings.SplitSeq(out, "\x00") {
-		commit, message, _ := strings.Cut(entry, "\n")
-		for line := range strings.Lines(message) {
-			if id, is := strings.CutPrefix(strings.TrimSpace(line), text); is && len(id) >= length && found[id[:length]] == "" {
-				found[id[:length]] = commit
-			}
-		}
-	}
-	return found, err
+	return named, by, err
 }
 
 // Merged returns the refs that match patterns of git for-each-ref and whose commits a tip has, in the
