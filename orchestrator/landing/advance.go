@@ -117,13 +117,9 @@ func (v mover) unmoved(l *session.Landing, cause error, again string) error {
 
 // forget removes a landing that did not take place from the record, with its refs.
 func (v mover) forget(ctx context.Context, l *session.Landing) error {
-	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/")
+	refs, err := v.m.Refs().List(ctx, turn.LandedPrefix(l.TurnSession)+strconv.Itoa(l.ID)+"/", states.GraftBase+l.After)
 	if err != nil {
 		return err
-	}
-	graft := states.GraftBase + l.After
-	if found, err := v.m.Refs().List(ctx, graft); err == nil && found[graft] != "" {
-		refs[graft] = found[graft]
 	}
 	if err := v.m.Refs().Delete(ctx, refs); err != nil {
 		return err

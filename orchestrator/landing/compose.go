@@ -265,11 +265,7 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 	if l.options.State == "" {
 		return nil
 	}
-	shown, err := l.Repo.Objects().TreeOf(ctx, l.options.State)
-	if err != nil {
-		return err
-	}
-	if tree, err := l.Repo.Objects().TreeOf(ctx, now.state); err != nil || tree == shown {
+	if same, err := l.Repo.Objects().SameTree(ctx, l.options.State, now.state); same || err != nil {
 		return err
 	}
 	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -54,13 +55,10 @@ func (o *Store) listening(run func(git.Repo) error) error {
 	defer file.Close()
 	err = run(o.Home().WithEnv("GIT_TRACE2="+file.Name(), "GIT_TRACE2_BRIEF=1", "GIT_TRACE2_CONFIG_PARAMS=commit.gpgsign"))
 	text, _ := io.ReadAll(file)
-	whole, value := strings.Contains(string(text), "\nexit "), ""
-	for line := range strings.Lines(string(text)) { // the last file that sets it counts
-		if param, is := strings.CutPrefix(line, "def_param "); is {
-			_, value, _ = strings.Cut(strings.TrimSpace(param), "commit.gpgsign=")
-		}
-	}
-	if signs := value == "true"; whole && (signs || value == "false" || value == "") {
+	at := bytes.LastIndex(text, []byte("\ndef_param ")) // the last one counts
+	_, value, set := strings.Cut(string(text[max(0, at):]), " commit.gpgsign=")
+	value, _, _ = strings.Cut(value, "\n")
+	if signs := value == "true"; bytes.Contains(text, []byte("\nexit ")) && set == (at >= 0) && (signs || value == "false" || value == "") {
 		o.known.signs.Store(&signs)
 	}
 	return err

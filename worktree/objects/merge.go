@@ -15,11 +15,14 @@ import (
 )
 
 // MergeTrees merges the trees of two commits, or two trees, with the commit base as their only common
-// ancestor.
+// ancestor, "" for none.
 func (o *Store) MergeTrees(ctx context.Context, dir, base, ours, theirs string) (Merged, error) {
-	var made []string
+	var made, parents []string
+	if base != "" {
+		parents = []string{base}
+	}
 	for _, tree := range []string{ours, theirs} {
-		commit, err := o.Commit(ctx, NewCommit{Tree: tree + "^{tree}", Parents: []string{base}, Own: true})
+		commit, err := o.Commit(ctx, NewCommit{Tree: tree + "^{tree}", Parents: parents, Own: true})
 		if err != nil {
 			return Merged{}, err
 		}
@@ -162,18 +165,11 @@ func (m *Merged) add(name string, pair [2]string) {
 // PickTree applies the changes of a commit against its first parent to another commit
 // (cherry-pick), like MergeTree.
 func (o *Store) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
-	if len(picked.Parents) == 0 {
-		ours, err := o.Commit(ctx, NewCommit{Tree: onto + "^{tree}", Own: true})
-		if err != nil {
-			return Merged{}, err
-		}
-		theirs, err := o.Commit(ctx, NewCommit{Tree: picked.Tree, Own: true})
-		if err != nil {
-			return Merged{}, err
-		}
-		return o.MergeTree(ctx, dir, ours, theirs)
+	base := ""
+	if len(picked.Parents) > 0 {
+		base = picked.Parents[0]
 	}
-	return o.MergeTrees(ctx, dir, picked.Parents[0], onto, picked.Tree)
+	return o.MergeTrees(ctx, dir, base, onto, picked.Tree)
 }
 
 // refusedOption is git's exit code for an unknown option.
