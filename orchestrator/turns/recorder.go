@@ -50,7 +50,7 @@ func Change(ctx context.Context, a app.Agent, change func(*Recorder) error) erro
 		return err
 	}
 	defer unlock()
-	m, done := m.Writing()
+	m, done := m.Remembering().Writing()
 	defer done()
 	return change(&Recorder{Agent: a.In(m), Dir: a.TurnDir(),
 		budget: snapshot.Budget{
