@@ -58,7 +58,7 @@ func (m *Manager) Create(ctx context.Context, plans []Plan, step func(name strin
 	if step == nil {
 		step = func(string) {}
 	}
-	f := m.newFilling(ctx)
+	f := m.askingOnce(ctx).newFilling(ctx)
 	defer f.cancel()
 	creations, err := m.register(ctx, plans, step, f)
 	if err != nil {

@@ -3,6 +3,7 @@ package worktree
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"paw/worktree/git"
 )
@@ -32,4 +33,12 @@ func (m *Manager) settings(ctx context.Context) (Settings, error) {
 		return read()
 	}
 	return m.Settings(read)
+}
+
+// askingOnce returns m with settings that are read once at most.
+func (m *Manager) askingOnce(ctx context.Context) *Manager {
+	once := sync.OnceValues(func() (Settings, error) { return m.settings(ctx) })
+	asking := *m
+	asking.Settings = func(func() (Settings, error)) (Settings, error) { return once() }
+	return &asking
 }

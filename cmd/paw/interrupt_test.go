@@ -44,7 +44,7 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 func TestInterruptedStartKeepsWhatTheSetUpMade(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	out := w.interrupted("echo work > made-by-set-up", syscall.SIGINT)
+	out := w.interrupted("echo work > made-by-set-up; case $PWD in */two) sleep 1000 ;; esac", syscall.SIGINT)
 	if out.code != 130 || !strings.Contains(out.stderr, "paw: hint: paw recover shop\n") {
 		t.Errorf("exit code %d, said %s", out.code, out.stderr)
 	}
