@@ -229,6 +229,9 @@ func (w work) committed(ctx context.Context, t target, src *source, whole *lands
 	var err error
 	if len(whole.Left) == 0 {
 		merged, err = w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), src.head, t.tip)
+		if errors.Is(err, objects.ErrUnrelated) { // as after an amended first commit
+			merged, err = w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), w.Record.BaseCommit, src.head, t.tip)
+		}
 	} else { // HEAD has commits that the branch has left: what is not committed is taken out of the result
 		merged, err = w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), src.state, whole.Tree, src.head)
 	}
