@@ -224,8 +224,14 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 		return
 	}
 	for _, e := range entries {
-		if e.Head == "" && !e.Bare && (e.Branch == "" || e.Unregistered()) { // a branch may have no commit
+		switch {
+		case e.Head != "" || e.Bare || e.Branch != "" && !e.Unregistered(): // a branch may have no commit
+		case strings.HasPrefix(e.LockReason, app.OwnerPrefix):
 			f.wrong(errs.New(errs.Failed, "%s: a half-made worktree registration, %s", s.RepoPath, e.AdminDir).Hint("paw recover %s", s.Name))
+		case e.Path == "":
+			f.fine(fmt.Sprintf("%s: another program has left a half-made worktree registration, %s", s.RepoPath, e.AdminDir), "git -C "+errs.Quote(s.RepoPath)+" worktree prune")
+		default:
+			f.fine(fmt.Sprintf("%s: another program has left a half-made worktree registration, %s", s.RepoPath, e.AdminDir), "ls -la "+errs.Quote(e.AdminDir))
 		}
 	}
 	places, err := m.Registry().Unended(ctx)
