@@ -79,13 +79,24 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	}
 	p := checkPlan(s, path)
 	p.Base, p.CreateBranch = commit, true
-	if path, err = c.Repo.Checks().Place(ctx, p); err != nil {
-		return "", nil, app.Conflict(err)
-	}
-	endChecks(ctx, h, c.Repo, path)
-	kept, err := c.Repo.Checks().Show(ctx, path, commit, turn.RescueRef(s.TurnSessionOf(CheckName), h.Now()), turn.LeftRef(s.TurnSessionOf(CheckName)))
-	if _, ok := errors.AsType[*git.ConflictError](err); ok {
-		return "", nil, errs.New(errs.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", errs.Quote(path))
+	kept, err := "", nil
+	for again := false; ; again = true {
+		if path, err = c.Repo.Checks().Place(ctx, p); err != nil {
+			return "", nil, app.Conflict(err)
+		}
+		endChecks(ctx, h, c.Repo, path)
+		kept, err = c.Repo.Checks().Show(ctx, path, commit, turn.RescueRef(s.TurnSessionOf(CheckName), h.Now()), turn.LeftRef(s.TurnSessionOf(CheckName)))
+		if _, ok := errors.AsType[*git.ConflictError](err); !ok {
+			break
+		}
+		if again {
+			return "", nil, errs.New(errs.Failed, "the place where checks run cannot be used: %w", err).Hint("git -C %s status --ignored", errs.Quote(path))
+		}
+		old, removeErr := c.Repo.RemoveKept(ctx, p) // as where a submodule has another commit: nobody works here
+		if removeErr != nil {
+			return "", nil, errors.Join(err, removeErr)
+		}
+		h.Notef("the place where checks run is made anew: %v; the old one is in %s", err, old.Trash)
 	}
 	if err != nil {
 		return "", nil, err
