@@ -65,6 +65,7 @@ fuzz:
 		echo $$f; go test ./$${f%/*} -run '^$$' -fuzz "^$${f##*/}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit; done
 	PAW_BLAME_HISTORIES=1000 go test ./worktree -count=1 -timeout 60m -run '^TestBlameFollowsRandomHistories$$'
 	PAW_MODEL_STEPS=$(MODELSTEPS) PAW_MODEL_KILLS=$(MODELKILLS) go test ./orchestrator -count=1 -timeout 60m -run '^TestLandings(FollowTheModel|SurviveKills)$$'
+	PAW_MOVES_STEPS=$(MODELSTEPS) go test ./worktree -count=1 -timeout 60m -run '^TestMovesFollowTheModel$$'
 	PAW_ORDERS=$(ORDERS) go test ./orchestrator/queue -count=1 -timeout 60m -run '^TestRandomOrders$$'
 
 test-clis: tools build

@@ -214,7 +214,7 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	r.done.Remembers = r.remembers(r.last)
 	if r.dryRun {
 		settled := *r.Record
-		turns.SettleShift(ctx, t.Repo, &settled)
+		turns.SettleShift(t.Repo, &settled)
 		r.done.At, r.done.To = r.to(&settled, turn.NumberOf(r.last))
 		return r.look(ctx, t, commit)
 	}

@@ -99,14 +99,13 @@ func (m *Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	if !disk.Exists(filepath.Join(c.AdminDir, "index")) {
 		return nil, nil
 	}
-	found, _, err := m.obstacles(ctx, c, from, to, filesFrom, "")
+	found, _, err := m.obstacles(ctx, c, from, to, filesFrom)
 	return found, err
 }
 
 // obstacles is Obstacles for a checkout with an index; it also returns which of the differing paths
-// are hidden. If keep is not "", the refreshed copy of the index is renamed to that path, provided
-// that it only differs from the index in its stat data.
-func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom, keep string) ([]Obstacle, hidden, error) {
+// are hidden.
+func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) ([]Obstacle, hidden, error) {
 	changes, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
 		return nil, hidden{}, err
@@ -132,11 +131,7 @@ func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	}
 	found = append(found, inTheWay...)
 	alike, err := m.alike(ctx, changes, to)
-	hides := hiddenOf(l, changes)
-	if keep != "" && err == nil && l.AsReal() && !disk.Exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) && os.Rename(l.Scratch, keep) == nil {
-		hides.refreshed = keep
-	}
-	return append(found, alike...), hides, err
+	return append(found, alike...), hiddenOf(l, changes), err
 }
 
 // alike returns new files whose names differ from others only in case, on a file system that
@@ -222,6 +217,15 @@ func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
 // inTheWay returns a *ConflictError for anything at a path that comes back and that the rescue
 // snapshot does not contain: ignored files, which git would overwrite, and embedded repositories.
 func (r *rewind) inTheWay(ctx context.Context, changes []objects.Change) error {
+	names, err := r.ignoredInTheWay(ctx, changes)
+	if err == nil && len(names) > 0 {
+		err = git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, names[0])
+	}
+	return err
+}
+
+// ignoredInTheWay returns the ignored files and embedded repositories at paths that come back.
+func (r *rewind) ignoredInTheWay(ctx context.Context, changes []objects.Change) (names []string, err error) {
 	gone := map[string]bool{}
 	for _, c := range changes {
 		gone[c.Name] = c.Gone
@@ -232,13 +236,13 @@ func (r *rewind) inTheWay(ctx context.Context, changes []objects.Change) error {
 		}
 		what, err := r.obstacle(ctx, c, gone)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if what != "" {
-			return git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, what)
+		if what != "" && !slices.Contains(names, what) {
+			names = append(names, what)
 		}
 	}
-	return nil
+	return names, nil
 }
 
 // obstacle returns the path that is in the way of a file which a rewind brings back, "" for none.

@@ -15,6 +15,7 @@ import (
 
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
+	"paw/worktree/journal"
 )
 
 // The test binary runs itself as another paw: it waits until its standard input
@@ -24,6 +25,54 @@ type childOrder struct {
 	Lock  string
 	Plans []Plan
 	DieAt string // SIGKILL itself after this step
+	Moves *childMove
+}
+
+// childMove is a move to make instead: a rewind of the worktree at Path to Target or, with From, a landing.
+type childMove struct {
+	Path, Target, Rescue string
+	From, To             string
+	End                  bool // end what is open in both places
+}
+
+func (c childMove) do(m *Manager, step func(string)) error {
+	ctx := context.Background()
+	at, err := m.Registry().CheckoutAt(ctx, m.Repository.Path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.End:
+		_, err := m.Moves().EndMove(ctx, *at)
+		return errors.Join(err, endInSteps(ctx, m.Moves(), c.Path, step))
+	case c.From == "":
+		_, err := m.Moves().Rewind(ctx, c.Path, c.Target, RewindOptions{Rescue: c.Rescue, Command: "paw rewind", Step: step})
+		return err
+	}
+	g, err := m.Moves().Hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer g.Release()
+	return m.Moves().Advance(ctx, g, Move{Branch: "main", From: c.From, To: c.To, Checkout: at, Log: "paw land", Command: "paw land"}, step)
+}
+
+// endInSteps ends a rewind that is open, like EndMoveIn, and calls step after each step.
+func endInSteps(ctx context.Context, m *Moves, path string, step func(string)) error {
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return err
+	}
+	at, err := m.lockPlace(ctx, gitdir.Checkout{Path: path, AdminDir: admin})
+	if err != nil {
+		return err
+	}
+	defer at.release()
+	j, err := journal.Read(admin)
+	if j != nil {
+		_, err = (&move{Journal: *j, m: m, at: at, step: step}).endRewind(ctx)
+	}
+	return err
 }
 
 func child() int {
@@ -37,11 +86,16 @@ func child() int {
 		panic(err)
 	}
 	m := &Manager{Repository: r, Locks: fileLock(order.Lock)}
-	_, err = m.Create(context.Background(), order.Plans, func(name string) {
+	step := func(name string) {
 		if name == order.DieAt {
 			syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		}
-	})
+	}
+	if order.Moves != nil {
+		err = order.Moves.do(m, step)
+	} else {
+		_, err = m.Create(context.Background(), order.Plans, step)
+	}
 	var refused *git.ConflictError
 	switch {
 	case errors.As(err, &refused):

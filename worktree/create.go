@@ -58,7 +58,7 @@ func (m *Manager) Create(ctx context.Context, plans []Plan, step func(name strin
 	if step == nil {
 		step = func(string) {}
 	}
-	f := m.askingOnce(ctx).newFilling(ctx)
+	f := m.newFilling(ctx)
 	defer f.cancel()
 	creations, err := m.register(ctx, plans, step, f)
 	if err != nil {
@@ -83,10 +83,11 @@ type filling struct {
 func (m *Manager) newFilling(ctx context.Context) *filling {
 	ctx, cancel := context.WithCancel(ctx)
 	places := make(chan struct{}, runtime.NumCPU())
+	hooks := sync.OnceValues(func() (bool, error) { return m.mayHaveHook(ctx) })
 	return &filling{cancel: cancel, fill: func(c *creation) {
 		places <- struct{}{}
 		defer func() { <-places }()
-		c.err = m.fill(ctx, c)
+		c.err = m.fill(ctx, c, hooks)
 	}}
 }
 
@@ -316,7 +317,7 @@ func retryable(err error) bool {
 // fill uses `git checkout`, which runs filters and does not overwrite files. `reset --hard` and
 // `read-tree --reset` overwrite. --no-overwrite-ignore protects ignored files as well. In a filled
 // worktree `git checkout` changes no file.
-func (m *Manager) fill(ctx context.Context, c *creation) error {
+func (m *Manager) fill(ctx context.Context, c *creation, hooks func() (bool, error)) error {
 	if _, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch); err != nil {
 		return err
 	}
@@ -327,11 +328,18 @@ func (m *Manager) fill(ctx context.Context, c *creation) error {
 	if err := repo.Run(ctx, "-c", "core.hooksPath=/dev/null", "checkout", "--quiet", "--no-overwrite-ignore", "--no-recurse-submodules"); err != nil {
 		return err
 	}
-	if err := m.runHook(ctx, c, repo); err != nil {
-		if ctx.Err() != nil {
-			return err
+	if hooked, err := hooks(); err != nil {
+		return err
+	} else if hooked {
+		head, err := m.Refs().WorktreeHead(ctx, c.plan.Path)
+		if err == nil {
+			err = runHook(ctx, repo, head)
 		}
-		c.made.Warning = hookWarning(err)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			c.made.Warning = hookWarning(err)
+		}
 	}
 	if err := os.WriteFile(unpreparedMark(c.admin), nil, 0o666); err != nil {
 		return err
@@ -352,18 +360,18 @@ func linkKeys(commonDir, admin string) error {
 	return err
 }
 
-// runHook runs the post-checkout hook, if there is one, with the arguments that git worktree add gives it: by
+// mayHaveHook reports whether the repository may have a post-checkout hook.
+func (m *Manager) mayHaveHook(ctx context.Context) (bool, error) {
+	if disk.Exists(filepath.Join(m.Repository.CommonDir, "hooks", "post-checkout")) {
+		return true, nil
+	}
+	settings, err := m.settings(ctx)
+	return len(settings["core.hookspath"]) > 0, err
+}
+
+// runHook runs the post-checkout hook in a worktree at a commit, with the arguments that git worktree add gives it: by
 // the null id projects know a new worktree, and prepare it.
-func (m *Manager) runHook(ctx context.Context, c *creation, repo git.Repo) error {
-	if !disk.Exists(filepath.Join(m.Repository.CommonDir, "hooks", "post-checkout")) {
-		if settings, err := m.settings(ctx); err != nil || len(settings["core.hookspath"]) == 0 {
-			return err
-		}
-	}
-	head, err := m.Refs().WorktreeHead(ctx, c.plan.Path)
-	if err != nil {
-		return err
-	}
+func runHook(ctx context.Context, repo git.Repo, head string) error {
 	return repo.Run(ctx, "hook", "run", "--ignore-missing", "post-checkout", "--", strings.Repeat("0", len(head)), head, "1")
 }
 

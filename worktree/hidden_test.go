@@ -60,7 +60,7 @@ func TestHiddenFilesStayHidden(t *testing.T) {
 		t.Errorf("back, hidden are %s instead of %s", got, before)
 	}
 
-	for _, how := range []string{"fails", "cut short", "cut short, landed"} {
+	for _, how := range []string{"fails", "cut short", "cut short with its files", "cut short, landed"} {
 		w := newHiding(t)
 		v := w.move()
 		switch how {
@@ -72,11 +72,11 @@ func TestHiddenFilesStayHidden(t *testing.T) {
 				t.Fatal("it did not fail")
 			}
 		case "cut short":
-			w.begun(v)
+			w.cut(StepLocked, v)
+		case "cut short with its files":
+			w.cut(StepFiles, v)
 		case "cut short, landed":
-			w.begun(v)
-			w.git("update-ref", "refs/heads/main", w.to)
-			w.write("t/0.txt", "new con") // torn
+			w.cut(StepBranch, v)
 		}
 		w.finish(v)
 		want, tip := before, w.from
@@ -92,7 +92,7 @@ func TestHiddenFilesStayHidden(t *testing.T) {
 
 // TestSparseCheckoutStaysSparse: neither a move that fails nor one that was cut short writes files that lie outside.
 func TestSparseCheckoutStaysSparse(t *testing.T) {
-	for _, how := range []string{"done", "fails", "cut short", "cut short, landed"} {
+	for _, how := range []string{"done", "fails", "cut short", "cut short with its files", "cut short, landed"} {
 		w := newMoving(t)
 		w.git("sparse-checkout", "set", "--cone", "dir")
 		v := w.move()
@@ -111,10 +111,11 @@ func TestSparseCheckoutStaysSparse(t *testing.T) {
 				t.Fatal("it did not fail")
 			}
 		case "cut short":
-			w.begun(v)
+			w.cut(StepLocked, v)
+		case "cut short with its files":
+			w.cut(StepFiles, v)
 		case "cut short, landed":
-			w.begun(v)
-			w.git("update-ref", "refs/heads/main", w.to)
+			w.cut(StepBranch, v)
 			tip = w.to
 		}
 		w.finish(v)

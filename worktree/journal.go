@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"paw/config/disk"
 	"paw/config/poll"
+	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
 	"paw/worktree/refs"
@@ -57,13 +59,11 @@ func (r *Registry) Unended(ctx context.Context) ([]gitdir.Checkout, error) {
 // move is an open Journal together with the lock to carry the move out.
 type move struct {
 	journal.Journal
-	m       *Moves
-	at      placeLock
-	also    *os.File      // another file that git processes inherit, nil for none
-	refs    []refs.Change // made as the branch moves
-	step    func(name string)
-	touched bool // files may have changed
-	used    bool // somebody may have used the index since the move was interrupted
+	m    *Moves
+	at   placeLock
+	also *os.File      // another file that git processes inherit, nil for none
+	refs []refs.Change // made as the branch moves
+	step func(name string)
 }
 
 // begin locks the index of a worktree against every other git, calls refuse, and, if refuse returns
@@ -76,7 +76,7 @@ func (m *Moves) begin(ctx context.Context, at placeLock, j *journal.Journal, ref
 	err := refuse()
 	if err == nil {
 		v.Journal = *j
-		err = v.open()
+		err = v.write()
 	}
 	if err != nil {
 		v.unlockIndex()
@@ -97,18 +97,8 @@ func (m *Moves) unlockStale(at placeLock) error {
 	return nil
 }
 
-// open writes the journal durably, after keeping the index from before. A hard link is enough for
-// the index, since git never writes into an index file.
-func (v *move) open() error {
-	index, kept := filepath.Join(v.at.AdminDir, "index"), filepath.Join(v.at.AdminDir, journal.IndexFile)
-	if err := disk.RemoveFile(kept); err != nil {
-		return err
-	}
-	if os.Link(index, kept) != nil {
-		if err := disk.CopyFile(index, kept); err != nil {
-			return err
-		}
-	}
+// write makes or replaces the journal, durably.
+func (v *move) write() error {
 	content, err := json.Marshal(v.Journal)
 	if err != nil {
 		return err
@@ -128,7 +118,7 @@ func (v *move) done() error {
 
 // TookPlace reports whether the last move of the worktree at path, with this rescue ref, has taken
 // place, or will when its open journal is ended.
-func (m *Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error) {
+func (m *Moves) TookPlace(path, rescue string) (bool, error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return false, err
@@ -138,7 +128,7 @@ func (m *Moves) TookPlace(ctx context.Context, path, rescue string) (bool, error
 		return false, err
 	}
 	if j != nil && j.Rescue == rescue {
-		return m.reached(ctx, m.head(ctx, gitdir.Checkout{Path: path, AdminDir: admin}), j)
+		return !j.Back, nil
 	}
 	return gitdir.Line(filepath.Join(admin, journal.DoneFile)) == rescue, nil
 }
@@ -168,7 +158,6 @@ func (v *move) close() error {
 	if err := disk.RemoveFile(filepath.Join(v.at.AdminDir, journal.File)); err != nil {
 		return err
 	}
-	os.Remove(filepath.Join(v.at.AdminDir, journal.IndexFile))
 	v.unlockIndex()
 	return nil
 }
@@ -202,4 +191,104 @@ func (v *move) unlockIndex() {
 	if path := filepath.Join(v.at.AdminDir, "index.lock"); gitdir.Line(path) == strings.TrimSpace(journal.LockMark) {
 		os.Remove(path)
 	}
+}
+
+func (l placeLock) indexLock() string { return filepath.Join(l.AdminDir, "index.lock") }
+
+// awaitIndex waits until no other git has locked the index.
+func (l placeLock) awaitIndex(ctx context.Context) error {
+	switch free := func() bool { return !disk.Exists(l.indexLock()) }; {
+	case poll.Until(ctx, poll.Tick, refs.LockPatience, free):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return &IndexLockedError{l.indexLock()}
+}
+
+// lockBeat is how often paw notes that a git of it may have the index locked, and lockDelay the time by
+// which the clock of a file system may be behind.
+const (
+	lockBeat  = 200 * time.Millisecond
+	lockDelay = 20 * time.Millisecond
+)
+
+// useIndex notes, until done is called, that gits of paw lock the index: dropStaleLock can then tell the
+// lock that a killed one leaves. done gets the error of the last git, and removes its lock if it was killed.
+func (l placeLock) useIndex() (done func(error)) {
+	note := filepath.Join(l.AdminDir, journal.GitsFile)
+	_ = os.WriteFile(note, []byte(time.Now().Add(-lockDelay).Format(time.RFC3339Nano)), 0o666)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case now := <-time.After(lockBeat):
+				_ = os.Chtimes(note, now, now)
+			}
+		}
+	}()
+	return func(err error) {
+		close(stop)
+		<-stopped
+		if failed, ok := errors.AsType[*git.Error](err); ok && failed.ExitCode < 0 {
+			_ = l.dropStaleLock()
+		}
+		os.Remove(note)
+	}
+}
+
+// dropStaleLock removes an index.lock that a killed git of paw has left: one made while the note of
+// useIndex was kept up. No git of paw runs here, since it would hold the placeLock.
+func (l placeLock) dropStaleLock() error {
+	note := filepath.Join(l.AdminDir, journal.GitsFile)
+	began, err := time.Parse(time.RFC3339Nano, gitdir.Line(note))
+	if err != nil {
+		return nil //nolint:nilerr // no git of paw was cut
+	}
+	last, err := os.Lstat(note)
+	if err != nil {
+		return err
+	}
+	made, err := os.Lstat(l.indexLock())
+	if err != nil || made.ModTime().Before(began) || made.ModTime().After(last.ModTime().Add(2*lockBeat)) {
+		return nil //nolint:nilerr // there is none, or it is another git's
+	}
+	return disk.RemoveFile(l.indexLock())
+}
+
+// Ended says how an interrupted move was ended.
+type Ended struct {
+	journal.Journal
+	Moved bool   // the move has taken place; otherwise everything is as before
+	Kept  string // ref of what was there meanwhile, "" for nothing
+	Note  string // what the user has to look at, "" for nothing
+	Hint  string // command that helps, "" for none
+}
+
+// String returns one line about how the move was ended.
+func (e *Ended) String() string {
+	said := "a " + e.Command + " was cut short: "
+	switch {
+	case e.Note != "":
+		return said + e.WhatToSee()
+	case e.Moved:
+		said += "it is finished"
+	default:
+		said += "all is as before it"
+	}
+	if e.Kept != "" {
+		said += "; what was there meanwhile is kept in " + e.Kept
+	}
+	return said
+}
+
+// WhatToSee returns Note, followed by Hint.
+func (e *Ended) WhatToSee() string {
+	if e.Hint == "" {
+		return e.Note
+	}
+	return e.Note + "; " + e.Hint
 }

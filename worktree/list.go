@@ -26,6 +26,9 @@ type Registry struct {
 	waiting  gitdir.Waiting
 }
 
+// ownerPrefix begins the lock reason of every worktree that paw has made.
+const ownerPrefix = "paw "
+
 // Entry is one registered worktree.
 type Entry struct {
 	Path     string // top level; the common directory for a bare repository

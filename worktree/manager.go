@@ -118,6 +118,15 @@ func (m *Manager) Registry() *Registry {
 // Remotes returns the remotes of the repository.
 func (m *Manager) Remotes() *Remotes { return &Remotes{m.Objects(), m.settings} }
 
+// settings returns the settings of the repository, read once for all managers of a command.
+func (m *Manager) settings(ctx context.Context) (Settings, error) {
+	read := func() (Settings, error) { return ReadSettings(ctx, m.Objects().Home()) }
+	if m.Settings == nil {
+		return read()
+	}
+	return m.Settings(read)
+}
+
 // Setups returns what makes worktrees usable.
 func (m *Manager) Setups() *Setups { return &Setups{m.Repository} }
 

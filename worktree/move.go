@@ -18,8 +18,7 @@ import (
 	"paw/worktree/snapshot"
 )
 
-// Move describes one move of a branch together with its checkout. The checkout's index is locked
-// meanwhile, so nobody can use the branch between the two steps.
+// Move describes one move of a branch together with its checkout.
 type Move struct {
 	Branch    string
 	From, To  string // commits of the branch
@@ -46,10 +45,11 @@ type Moves struct {
 
 // Names of the steps that Advance and Rewind report.
 const (
-	StepLocked = "move.locked" // the checkout's index is locked, and the journal open
-	StepBranch = "move.branch"
+	StepLocked = "move.locked" // the journal is open, and in an agent's worktree the index locked
+	StepKept   = "move.kept"   // what an interrupted rewind has left is saved
 	StepFiles  = "move.files"
-	StepIndex  = "move.index"
+	StepBranch = "move.branch"
+	StepIndex  = "move.index" // the index of an agent's worktree
 )
 
 // ErrBranchMoved says that a branch is not at the commit from which it was to be moved.
@@ -87,8 +87,6 @@ func (e *HalfMovedError) Error() string {
 
 func (e *HalfMovedError) Unwrap() error { return e.Err }
 
-const moveScratch = "paw-move-"
-
 // Moving is the right to move branches of a repository: one process at a time has it, briefly. A
 // git left behind by a killed paw keeps it until it ends.
 type Moving struct{ file *os.File }
@@ -105,14 +103,16 @@ func (m *Moves) Hold(ctx context.Context) (*Moving, error) {
 // Release gives up the right to move branches.
 func (g *Moving) Release() { g.file.Close() }
 
-// Advance moves a branch, and the checkout that has it, to another commit. Advance returns an error
-// and changes nothing: *ObstacleError if files are in the way, ErrBranchMoved if the branch is at
-// another commit, *IndexLockedError if another git has locked the index, *MoveError if an earlier
-// move has not ended there. Files that are equal in both commits stay as they are, changed or not,
-// and staged changes stay staged. A checkout without an index gets no files. If files cannot be
-// written, everything is undone; if that fails, too, the error is *HalfMovedError.
+// Advance moves a branch, and the checkout that has it, to another commit: git moves files and index,
+// and then the branch. Advance returns an error and changes nothing: *ObstacleError if files are in the
+// way, ErrBranchMoved if the branch is at another commit, *IndexLockedError if another git has locked
+// the index, *MoveError if an earlier move has not ended there. Files that are equal in both commits
+// stay as they are, changed or not, and staged changes stay staged. A checkout without an index gets no
+// files. If git fails in the middle, everything is put back; if that fails, too, the error is
+// *HalfMovedError.
 //
-// step is called after each step. If paw is killed after any of them, EndMove ends the move.
+// step is called after each step. If paw is killed after any of them, the branch is where it was until
+// the last one, nothing is locked, and EndMove puts the files back.
 func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name string)) error {
 	ref := "refs/heads/" + v.Branch
 	if v.Checkout == nil || !disk.Exists(filepath.Join(v.Checkout.AdminDir, "index")) {
@@ -132,141 +132,137 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 	if err := m.unlockStale(at); err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(v.Checkout.AdminDir, moveScratch)
+	if err := at.awaitIndex(ctx); err != nil {
+		return err
+	}
+	obstacles, hides, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
+	if err == nil && len(obstacles) > 0 {
+		err = &ObstacleError{v.Checkout.Path, obstacles}
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	journal := journal.Journal{
+	moving := &move{m: m, at: at, also: g.file, step: step, refs: v.Refs, Journal: journal.Journal{
 		Command: v.Command, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To,
 		Was: cmp.Or(v.FilesFrom, v.From), Becomes: cmp.Or(v.FilesTo, v.To),
-	}
-	var hides hidden
-	moving, err := m.begin(ctx, at, &journal, func() error {
-		obstacles, found, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom, snapshot.NewScratchIndex(dir))
-		if err == nil && len(obstacles) > 0 {
-			err = &ObstacleError{v.Checkout.Path, obstacles}
-		}
-		hides, journal.Absent, journal.Assumed = found, found.absent, found.staying(found.assumed)
-		return err
-	})
-	if err != nil {
+		Assumed: hides.assumed, Skipped: hides.skipped, Absent: hides.absent,
+	}}
+	if err := moving.write(); err != nil {
 		return err
 	}
-	moving.also, moving.step, moving.refs = g.file, step, v.Refs
 	step(StepLocked)
-	return moving.carry(ctx, func(ctx context.Context) (string, error) { return moving.filesAndIndex(ctx, dir, hides) },
-		func(context.Context, string) error { return nil })
+	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt the move halfway.
+	if err := moving.advance(ctx, hides); err != nil {
+		return moving.undone(ctx, err)
+	}
+	if err := moving.close(); err != nil {
+		return &HalfMovedError{v.Checkout.Path, "", err}
+	}
+	return nil
 }
 
-// filesAndIndex changes the files of a checkout, and a copy of its index, from one commit to the
-// other. git refuses to overwrite other files.
-func (v *move) filesAndIndex(ctx context.Context, dir string, hides hidden) (index string, err error) {
-	index, repo, err := v.refreshedIndex(ctx, dir, hides)
-	if err != nil {
-		return "", err
+// advance moves files and index, and then the branch.
+func (v *move) advance(ctx context.Context, hides hidden) error {
+	if v.Was != v.From { // only an object has what the user's files are put back from
+		if err := v.m.refs.Apply(ctx, v.refs); err != nil {
+			return err
+		}
+		v.refs = nil
 	}
-	if err := v.enter(ctx, repo, v.From, v.Was); err != nil {
-		return "", err
+	if err := v.filesAndIndex(ctx, hides); err != nil {
+		if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("index.lock': File exists") {
+			err = &IndexLockedError{v.at.indexLock()}
+		}
+		return err
+	}
+	v.step(StepFiles)
+	err := v.m.moveRef(ctx, v.repo(), v.Ref, v.To, v.From, v.Log, v.refs)
+	if err == nil {
+		v.step(StepBranch)
+	}
+	return err
+}
+
+// filesAndIndex changes the files of a checkout, and its index, from one commit to the other. git
+// refuses to overwrite other files, and checks all of them before it writes the first one.
+func (v *move) filesAndIndex(ctx context.Context, hides hidden) (err error) {
+	done := v.at.useIndex()
+	defer func() { done(err) }()
+	repo := v.repo()
+	if err := hides.show(ctx, repo); err != nil {
+		return err
+	}
+	if err := v.enter(ctx, v.From, v.Was); err != nil {
+		return err
 	}
 	if err := hides.clear(ctx, v.at.Path); err != nil {
-		return "", err
+		return err
 	}
-	if err := repo.RunWhole(ctx, git.Quietly("-c", "submodule.recurse=false", "read-tree", "-m", "-u", v.Was, v.Becomes)...); err != nil {
-		return "", err
+	files := plainly("read-tree", "-m", "-u", v.Was, v.Becomes)
+	err = repo.RunWhole(ctx, files...)
+	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("not uptodate") { // or only written anew as they were
+		if err = snapshot.Refresh(ctx, repo); err == nil {
+			err = repo.RunWhole(ctx, files...)
+		}
 	}
-	if err := v.enter(ctx, repo, v.Becomes, v.To); err != nil {
-		return "", err
+	if err != nil {
+		return err
 	}
-	for _, name := range v.Absent {
+	if err := v.enter(ctx, v.Becomes, v.To); err != nil {
+		return err
+	}
+	for _, name := range v.Absent { // git leaves out what a sparse checkout does, and not what a bit alone does
 		if path := filepath.Join(v.at.Path, name); disk.IsFile(path) {
 			if err := os.Remove(path); err != nil {
-				return "", err
+				return err
 			}
 		}
 	}
-	return index, hides.mark(ctx, repo)
+	return hides.mark(ctx, repo)
+}
+
+// plainly adds settings to the arguments of a git that moves the files of a checkout: without the user's
+// hooks, which belong to his own commands, without trust in a file watcher, and without moving submodules.
+func plainly(args ...string) []string {
+	return append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "submodule.recurse=false"}, args...)
 }
 
 // enter sets index entries to those of the tree named by to, at the paths where from and to differ,
 // and refreshes the index.
-func (v *move) enter(ctx context.Context, repo git.Repo, from, to string) error {
+func (v *move) enter(ctx context.Context, from, to string) error {
 	if from == to {
 		return nil
 	}
 	changes, err := objects.Between(ctx, v.m.objects.Home(), from, to)
 	if err == nil {
-		_, err = repo.Input(ctx, indexInfo(changes, objects.Change.Entry), git.Quietly("update-index", "-z", "--index-info")...)
+		_, err = v.repo().Input(ctx, indexInfo(changes, objects.Change.Entry), plainly("update-index", "-z", "--index-info")...)
 	}
 	if err != nil {
 		return err
 	}
-	return snapshot.Refresh(ctx, repo)
+	return snapshot.Refresh(ctx, v.repo())
 }
 
-// refreshedIndex returns a refreshed copy of the index: the one that obstacles has kept, while the
-// index has been locked since, or a new one.
-func (v *move) refreshedIndex(ctx context.Context, dir string, hides hidden) (index string, repo git.Repo, err error) {
-	if hides.refreshed != "" {
-		v.likeReal(hides.refreshed)
-		return hides.refreshed, v.repo().WithEnv("GIT_INDEX_FILE=" + hides.refreshed), nil
+// undone puts everything back after a failure, and returns the cause.
+func (v *move) undone(ctx context.Context, cause error) error {
+	var left []string
+	var err error
+	if v.From != v.To && v.m.head(ctx, v.at.Checkout) == v.To { // git has moved the branch, and failed
+		err = v.m.moveRef(ctx, v.repo(), v.Ref, v.From, v.To, v.Log, nil)
 	}
-	index, repo, err = v.scratchIndex(filepath.Join(v.at.AdminDir, "index"), dir)
 	if err == nil {
-		err = hides.refresh(ctx, repo)
+		left, err = v.putBack(ctx)
 	}
-	return index, repo, err
-}
-
-// likeReal gives a file the permissions of the worktree's index.
-func (v *move) likeReal(index string) {
-	if info, err := os.Stat(filepath.Join(v.at.AdminDir, "index")); err == nil {
-		_ = os.Chmod(index, info.Mode().Perm())
+	if err == nil {
+		err = v.close()
 	}
-}
-
-// carry moves ref, files and index in the order that the journal says, and closes the journal. A
-// failure is undone. files writes the files, and returns a file that becomes the index after
-// reindex has changed it.
-func (v *move) carry(ctx context.Context, files func(context.Context) (string, error), reindex func(context.Context, string) error) error {
-	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt the move halfway.
-	if err := v.forward(ctx, files, reindex); err != nil {
-		return v.takeBack(ctx, err)
+	switch {
+	case err != nil:
+		return &HalfMovedError{v.at.Path, "", fmt.Errorf("%w; not taken back: %w", cause, err)}
+	case len(left) > 0:
+		return fmt.Errorf("%w; %s", cause, strangers(left))
 	}
-	if err := v.done(); err != nil {
-		return &HalfMovedError{v.at.Path, v.Rescue, err}
-	}
-	return nil
-}
-
-func (v *move) forward(ctx context.Context, files func(context.Context) (string, error), reindex func(context.Context, string) error) error {
-	if !v.HeadLast {
-		if err := v.moveHead(ctx, v.To, v.From, v.refs); err != nil {
-			return err
-		}
-	}
-	v.touched = true
-	index, err := files(ctx)
-	if err != nil {
-		return err
-	}
-	v.step(StepFiles)
-	if err := reindex(ctx, index); err != nil {
-		return err
-	}
-	if err := v.install(index); err != nil {
-		return err
-	}
-	v.step(StepIndex)
-	if v.HeadLast {
-		return v.moveHead(ctx, v.To, v.From, nil)
-	}
-	return nil
-}
-
-// install renames a file to the worktree's index.
-func (v *move) install(index string) error {
-	return os.Rename(index, filepath.Join(v.at.AdminDir, "index"))
+	return cause
 }
 
 // repo returns git for the worktree of the move. The git process inherits the lock of the move.
@@ -276,18 +272,6 @@ func (v *move) repo() git.Repo {
 		repo = repo.WithFile(v.also)
 	}
 	return repo
-}
-
-// moveHead moves the ref that HEAD of the worktree is at, and makes refs.
-func (v *move) moveHead(ctx context.Context, to, from string, refs []refs.Change) error {
-	if to == from {
-		return nil
-	}
-	err := v.m.moveRef(ctx, v.repo(), v.Ref, to, from, v.Log, refs)
-	if err == nil {
-		v.step(StepBranch)
-	}
-	return err
 }
 
 // moveRef moves a ref from one commit to another, and fails if the ref is elsewhere; others (name ->
@@ -308,23 +292,6 @@ func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log s
 	return err
 }
 
-func (v *move) takeBack(ctx context.Context, cause error) error {
-	var err error
-	if v.From != v.To && v.m.head(ctx, v.at.Checkout) == v.To {
-		err = v.moveHead(ctx, v.From, v.To, nil)
-	}
-	if err == nil && v.touched {
-		err = v.settle(ctx, false)
-	}
-	if err == nil {
-		err = v.close()
-	}
-	if err != nil {
-		return &HalfMovedError{v.at.Path, v.Rescue, fmt.Errorf("%w; not taken back: %w", cause, err)}
-	}
-	return cause
-}
-
 // head returns the commit of a worktree's HEAD, "" for none.
 func (m *Moves) head(ctx context.Context, c gitdir.Checkout) string {
 	if head := m.refs.HeadOf(c.AdminDir); head != "" {
@@ -332,15 +299,4 @@ func (m *Moves) head(ctx context.Context, c gitdir.Checkout) string {
 	}
 	head, _ := git.In(c.Path).Line(ctx, git.Quietly("rev-parse", "--verify", "--quiet", "HEAD^{commit}")...)
 	return head
-}
-
-// scratchIndex copies an index into dir, with its permissions and times, and returns git with the
-// copy.
-func (v *move) scratchIndex(of, dir string) (index string, repo git.Repo, err error) {
-	index = snapshot.NewScratchIndex(dir)
-	if err := disk.CopyFile(of, index); err != nil {
-		return "", repo, err
-	}
-	v.likeReal(index)
-	return index, v.repo().WithEnv("GIT_INDEX_FILE=" + index), nil
 }

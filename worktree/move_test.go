@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -16,6 +17,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/journal"
 	"paw/worktree/refs"
+	"paw/worktree/snapshot"
 )
 
 // moving is a repository whose main is at one commit, and another commit for it to move to, with every kind of change
@@ -132,22 +134,22 @@ func (w *moving) finish(v Move) *Ended {
 	return ended
 }
 
-// begun leaves what a move has that was killed once its journal was open.
-func (w *moving) begun(v Move) {
+// cut moves as a paw that dies after a step.
+func (w *moving) cut(at string, v Move) {
 	w.t.Helper()
-	at, err := w.m.Moves().lockPlace(w.t.Context(), *v.Checkout)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer at.release()
-	_, hides, err := w.m.Moves().obstacles(w.t.Context(), *v.Checkout, v.From, v.To, "", "")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	j := &journal.Journal{Command: "paw land", Ref: "refs/heads/main", Rescue: "refs/paw/rescue/of", From: v.From, To: v.To, Was: v.From, Becomes: v.To, Absent: hides.absent, Assumed: hides.staying(hides.assumed)}
-	if _, err := w.m.Moves().begin(w.t.Context(), at, j, func() error { return nil }); err != nil {
-		w.t.Fatal(err)
-	}
+	g := w.hold()
+	defer g.Release()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err := w.m.Moves().Advance(w.t.Context(), g, v, func(name string) {
+			if name == at {
+				runtime.Goexit()
+			}
+		})
+		w.t.Errorf("not killed at %s: %v", at, err)
+	}()
+	<-done
 }
 
 // wantAt fails the test unless branch, index and files are all those of a commit, but for what status says of the user's.
@@ -160,8 +162,8 @@ func (w *moving) wantAt(what, commit, status string) {
 		w.t.Errorf("%s: git status says\n%s\nwant\n%s", what, got, status)
 	}
 	admin := filepath.Join(w.Dir, ".git")
-	left, _ := filepath.Glob(filepath.Join(admin, moveScratch+"*"))
-	if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) || disk.Exists(filepath.Join(admin, journal.IndexFile)) || len(left) > 0 {
+	left, _ := filepath.Glob(filepath.Join(admin, snapshot.ScratchPrefix+"*"))
+	if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) || disk.Exists(filepath.Join(admin, journal.GitsFile)) || len(left) > 0 {
 		w.t.Errorf("%s: left behind: %q, or the journal, or the lock of the index", what, left)
 	}
 	w.git("fsck", "--no-progress")
@@ -377,75 +379,228 @@ func TestAdvanceThatFailsAnywhere(t *testing.T) {
 	}
 }
 
-// TestEndMoveAfterAKilledGit finds what a git leaves that was killed while it wrote files: some are new, one is torn,
-// some are gone and not written again, the index is the old one and its lock is left. What the user has done since stays.
-func TestEndMoveAfterAKilledGit(t *testing.T) {
-	for _, forward := range []bool{true, false} {
-		w := newMoving(t)
-		v := w.move()
-		w.begun(v)
-		w.git("update-ref", "refs/heads/main", w.to)
-		if !forward { // the branch was put back already, the files were not
-			w.git("update-ref", "refs/heads/main", w.from)
-		}
-		os.MkdirAll(filepath.Join(w.Dir, ".git", moveScratch+"1"), 0o755)
-		w.write("t/0.txt", "new content\nnew con")      // torn
-		os.Remove(filepath.Join(w.Dir, "t/1.txt"))      // removed, and its new place is not written
-		os.Remove(filepath.Join(w.Dir, "t/2.txt"))      // removed
-		os.RemoveAll(filepath.Join(w.Dir, "file"))      // the file is not written
-		w.write("new/ü x", "")                          // made, nothing written
-		w.write("t/3.txt", "the user's since then\n")   // changed by the user
-		w.write("moved.txt", "the user's, untracked\n") // made by the user
-		for range 2 {
-			ended := w.finish(v)
-			if ended != nil && (ended.Moved != forward || ended.Note != "") {
-				t.Errorf("forward %v: %+v", forward, ended)
+// TestCutLandingIsPutBack: until the branch moves, a landing that was cut has not taken place: nothing is locked, the user can go
+// on, and what is as after it is put back. What the user has, or has done since, stays.
+func TestCutLandingIsPutBack(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		for _, at := range []string{StepLocked, StepFiles, StepBranch} {
+			w := newMoving(t)
+			v := w.move()
+			if back {
+				if err := w.advance(v); err != nil {
+					t.Fatal(err)
+				}
+				v.From, v.To = v.To, v.From
 			}
-			if forward {
-				w.wantAt("forward", w.to, " M moved.txt\n M t/3.txt")
-			} else {
-				w.wantAt("back", w.from, " M t/3.txt\n?? moved.txt")
+			w.write("keep.txt", "changed\n")
+			w.write("mine.txt", "untracked\n")
+			w.write("dir/b.txt", "staged\n")
+			w.git("add", "dir/b.txt")
+			status := w.git("status", "--porcelain", "--untracked-files=all")
+			w.cut(at, v)
+			if disk.Exists(filepath.Join(w.Dir, ".git/index.lock")) {
+				t.Errorf("%s: the index is locked", at)
 			}
-			if got := readFile(t, filepath.Join(w.Dir, "moved.txt")); got != "the user's, untracked\n" {
-				t.Errorf("moved.txt became %q", got)
+			want := v.From
+			if at == StepBranch {
+				want = v.To
+			}
+			if got := w.git("rev-parse", "main"); got != want {
+				t.Errorf("%s: main is at %s", at, got)
+			}
+			for range 2 {
+				if ended := w.finish(v); ended != nil && (ended.Moved != (at == StepBranch) || ended.Note != "") {
+					t.Errorf("%s: %+v", at, ended)
+				}
+				w.wantAt(at, want, status)
 			}
 		}
 	}
 }
 
-// TestEndMoveLeavesWhatTheUserDidSince: the user has removed the lock, and gone on.
-func TestEndMoveLeavesWhatTheUserDidSince(t *testing.T) {
-	lock := ".git/index.lock"
+// TestCutLandingOfHandedFiles: the user's uncommitted files that a landing brings are back after one that was cut, and so they are
+// after its undoing, cut or not.
+func TestCutLandingOfHandedFiles(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		for _, at := range []string{StepLocked, StepFiles, StepBranch} {
+			w := newMoving(t)
+			v := w.move()
+			mine := map[string]string{"t/0.txt": "handed\n", "moved.txt": "handed, new\n", "keep.txt": "changed\n"}
+			for name, content := range mine {
+				w.write(name, content)
+			}
+			delete(mine, "keep.txt")
+			os.Remove(filepath.Join(w.Dir, "t/2.txt"))
+			earlier, err := w.m.Snapshots().TakeOf(t.Context(), *v.Checkout, "handed\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			handed, err := w.m.Moves().HandedFiles(t.Context(), *v.Checkout, v.From, v.To, earlier.Commit)
+			if err != nil || handed == "" {
+				t.Fatal(handed, err)
+			}
+			status := w.git("status", "--porcelain", "--untracked-files=all")
+			v.FilesFrom, v.Refs = handed, []refs.Change{{Ref: "refs/paw/s_a/landed/1/handed", To: handed, From: refs.None}}
+			want := v.To
+			if !back {
+				w.cut(at, v)
+			} else {
+				if err := w.advance(v); err != nil {
+					t.Fatal(err)
+				}
+				v.From, v.To, v.FilesFrom, v.FilesTo, v.Refs = v.To, v.From, "", handed, nil
+				w.cut(at, v)
+				want = v.From
+			}
+			landed := back != (at == StepBranch)
+			if !landed {
+				want = w.from
+			}
+			for range 2 {
+				w.finish(v)
+				if landed {
+					w.wantAt(fmt.Sprint(back, at), want, " M keep.txt")
+					continue
+				}
+				w.wantAt(fmt.Sprint(back, at), want, status)
+				for name, content := range mine {
+					if got := readFile(t, filepath.Join(w.Dir, name)); got != content {
+						t.Errorf("%v %s: %s is %q", back, at, name, got)
+					}
+				}
+			}
+			if at != StepLocked && w.git("for-each-ref", "--format=%(objectname)", "refs/paw/s_a") != handed {
+				t.Errorf("%v %s: no ref keeps what was handed", back, at)
+			}
+		}
+	}
+}
+
+// TestLandingWhoseGitWasKilled finds what a git leaves that was killed while it wrote files: some are new, one is torn, some are
+// gone and not written again, the index is the old one and its lock is left. What the user has done since stays, and is named.
+func TestLandingWhoseGitWasKilled(t *testing.T) {
 	w := newMoving(t)
 	v := w.move()
-	w.begun(v)
-	w.git("update-ref", "refs/heads/main", w.to)
-	os.Remove(filepath.Join(w.Dir, lock))
+	w.cut(StepLocked, v)
+	w.write("t/0.txt", strings.Repeat("new content\n", 50)) // written
+	os.Remove(filepath.Join(w.Dir, "t/1.txt"))              // removed, and its new place is not written
+	os.Remove(filepath.Join(w.Dir, "t/2.txt"))              // removed
+	os.RemoveAll(filepath.Join(w.Dir, "file"))              // the file is not written
+	w.write("new/ü x", "")                                  // made, nothing written
+	w.write("t/3.txt", "trac")                              // torn
+	os.Remove(filepath.Join(w.Dir, "t/5.txt"))              // changed by the user
+	w.write("t/5.txt", "mine\n")
+	w.write("moved.txt", "the user's, untracked\n") // made by the user
+	w.write("keep.txt", "the user's\n")             // no path of the landing
+	for i := range 2 {
+		ended := w.finish(v)
+		if i == 0 && (ended == nil || ended.Moved || ended.Note != "moved.txt, t/5.txt are neither as before nor as after it, and stay as they are" || !strings.HasSuffix(ended.Hint, " status")) {
+			t.Errorf("%+v", ended)
+		}
+		w.wantAt("put back", w.from, " M keep.txt\n M t/5.txt\n?? moved.txt")
+		if got := readFile(t, filepath.Join(w.Dir, "moved.txt")) + readFile(t, filepath.Join(w.Dir, "t/5.txt")); got != "the user's, untracked\nmine\n" {
+			t.Errorf("they became %q", got)
+		}
+	}
+}
+
+// TestCutLandingAndTheUserGoesOn: what the user has staged or committed since is his, also at paths of the landing.
+func TestCutLandingAndTheUserGoesOn(t *testing.T) {
+	w := newMoving(t)
+	v := w.move()
+	w.cut(StepFiles, v)
 	w.write("t/3.txt", "mine\n")
 	w.git("add", "t/3.txt")
-	status := w.git("status", "--porcelain", "--untracked-files=all")
-	ended := w.finish(v)
-	if ended == nil || !ended.Moved || !strings.Contains(ended.Note, "changed since") || !strings.Contains(ended.Hint, " restore --staged --worktree -- ") || strings.Contains(ended.Hint, "t/3.txt") {
+	if ended := w.finish(v); ended == nil || ended.Moved || !strings.HasPrefix(ended.Note, "t/3.txt is neither") {
 		t.Errorf("%+v", ended)
 	}
-	w.wantAt("staged", w.to, status)
-	if out, err := exec.CommandContext(t.Context(), "sh", "-c", ended.Hint).CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", ended.Hint, err, out)
+	w.wantAt("staged", w.from, "M  t/3.txt")
+
+	w = newMoving(t) // a file of his where a folder comes back
+	v = w.move()
+	v.From, v.To = w.to, w.from
+	w.git("merge", "-q", "--ff-only", "work")
+	w.cut(StepLocked, v)
+	os.RemoveAll(filepath.Join(w.Dir, "new"))
+	w.write("new", "mine\n")
+	if ended := w.finish(v); ended == nil || ended.Moved || !strings.HasPrefix(ended.Note, "new/ü x is neither") || readFile(t, filepath.Join(w.Dir, "new")) != "mine\n" {
+		t.Errorf("%+v", ended)
 	}
-	w.wantAt("restored", w.to, "M  t/3.txt")
 
 	w = newMoving(t)
 	v = w.move()
-	w.begun(v)
-	w.git("update-ref", "refs/heads/main", w.to)
-	os.Remove(filepath.Join(w.Dir, lock))
-	w.git("commit", "-q", "--allow-empty", "-m", "on top")
+	w.cut(StepFiles, v)
+	w.git("commit", "-q", "-m", "some of it", "--", "t/0.txt")
 	on := w.git("rev-parse", "main")
-	if ended := w.finish(v); ended == nil || ended.Note == "" {
-		t.Errorf("a branch that has gone on: %+v", ended)
+	if ended := w.finish(v); ended == nil || ended.Moved || ended.Note != "" {
+		t.Errorf("%+v", ended)
 	}
-	if got := w.git("rev-parse", "main"); got != on || journal.Left(filepath.Join(w.Dir, ".git")) {
-		t.Errorf("main is at %s", got)
+	w.wantAt("a part of it committed", on, "")
+}
+
+// TestStaleLockOfAKilledGit: the lock that a git of paw leaves which was killed with it is removed, and no other.
+func TestStaleLockOfAKilledGit(t *testing.T) {
+	for _, stale := range []bool{true, false} {
+		w := newMoving(t)
+		v := w.move()
+		lock, note := filepath.Join(w.Dir, ".git/index.lock"), filepath.Join(w.Dir, ".git", journal.GitsFile)
+		w.cut(StepFiles, v)
+		if disk.Exists(note) {
+			t.Error("the note is left")
+		}
+		writeFile(t, lock, "")
+		began, now := time.Now().Add(-time.Second), time.Now()
+		if !stale { // made since
+			now = now.Add(-time.Minute)
+			began = began.Add(-time.Minute)
+		}
+		writeFile(t, note, began.Format(time.RFC3339Nano))
+		if err := os.Chtimes(note, now, now); err != nil {
+			t.Fatal(err)
+		}
+		_, err := w.m.Moves().EndMove(t.Context(), *v.Checkout)
+		var locked *IndexLockedError
+		if stale != (err == nil) || errors.As(err, &locked) == stale || disk.Exists(lock) == stale {
+			t.Errorf("stale %v: %v", stale, err)
+		}
+		os.Remove(lock)
+		w.finish(v)
+		w.wantAt("ended", w.from, "")
+	}
+}
+
+// TestLockOfAnotherGitStays: a git of the user locks the index just after git has moved it; the lock stays.
+func TestLockOfAnotherGitStays(t *testing.T) {
+	w := newMoving(t)
+	v := w.move()
+	lock := filepath.Join(w.Dir, ".git/index.lock")
+	restore := shimmed(t, `case "$*" in *"read-tree -m"*) "$real" "$@"; code=$?; : >'`+lock+`'; exit $code;; esac`)
+	err := w.advance(v)
+	restore()
+	if err != nil || !disk.Exists(lock) {
+		t.Errorf("the lock is there: %v, %v", disk.Exists(lock), err)
+	}
+	os.Remove(lock)
+	w.wantAt("landed", w.to, "")
+}
+
+// TestLandingThatGitDiesIn has git die by a signal while paw goes on: all is as before.
+func TestLandingThatGitDiesIn(t *testing.T) {
+	strace := needStrace(t)
+	for _, call := range []string{"rename,renameat,renameat2", "unlink,unlinkat", "openat"} {
+		for n := 1; n < 60; n += 6 {
+			w := newMoving(t)
+			w.write("mine.txt", "untracked\n")
+			v := w.move()
+			restore := shimmed(t, fmt.Sprintf(`case "$*" in *"read-tree -m"*) exec %s -f -qqq -o /dev/null -e trace=%[2]s -e 'inject=%[2]s:signal=KILL:when=%[3]d' "$real" "$@";; esac`, strace, call, n))
+			err := w.advance(v)
+			restore()
+			want := w.from
+			if err == nil {
+				want = w.to
+			}
+			w.wantAt(fmt.Sprintf("%s %d: %v", call, n, err), want, "?? mine.txt")
+		}
 	}
 }
 
@@ -477,18 +632,10 @@ func TestMoveTookPlaceWhereverTheBranchWentOn(t *testing.T) {
 			t.Errorf("%s: %v, %v", c.name, took, err)
 		}
 	}
-
-	v := w.move()
-	w.begun(v)
-	w.git("update-ref", "refs/heads/main", on(w.to))
-	w.finish(v)
-	if _, err := os.Stat(filepath.Join(w.Dir, ".git", journal.DoneFile)); err != nil {
-		t.Errorf("gone on, and ended: %v", err)
-	}
 }
 
-// TestEndMoveWhateverTheBranchIsCalled: files and index agree with HEAD, also where the user has renamed the branch or left it
-// at the same commit.
+// TestEndMoveWhateverTheBranchIsCalled: a landing has taken place also where the user has renamed the branch since, or left it at
+// the same commit.
 func TestEndMoveWhateverTheBranchIsCalled(t *testing.T) {
 	for name, do := range map[string][]string{
 		"renamed":  {"branch", "-m", "main", "trunk"},
@@ -496,8 +643,7 @@ func TestEndMoveWhateverTheBranchIsCalled(t *testing.T) {
 	} {
 		w := newMoving(t)
 		v := w.move()
-		w.begun(v)
-		w.git("update-ref", "refs/heads/main", w.to)
+		w.cut(StepBranch, v)
 		w.git(do...)
 		if ended := w.finish(v); ended == nil || !ended.Moved || ended.Note != "" {
 			t.Errorf("%s: %+v", name, ended)

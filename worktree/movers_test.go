@@ -18,15 +18,14 @@ import (
 var movers = map[string]string{
 	"worktree/move.go:moveRef":                  "with a journal, or for a branch without files",
 	"worktree/move.go:filesAndIndex":            "with a journal",
-	"worktree/move.go:install":                  "with a journal",
 	"worktree/rewind.go:apply":                  "with a journal",
-	"worktree/settle.go:put":                    "with a journal",
-	"worktree/settleindex.go:makeIndex":         "with a journal, a scratch index",
-	"worktree/settleindex.go:readSparse":        "with a journal, a scratch index",
-	"worktree/settleindex.go:resetIndex":        "with a journal, a scratch index",
+	"worktree/putback.go:writeOut":              "with a journal",
+	"worktree/again.go:headAndIndex":            "with a journal",
+	"worktree/again.go:force":                   "with a journal",
+	"worktree/again.go:resetIndex":              "with a journal, a scratch index",
 	"worktree/spare.go:ignoredByGoal":           "a folder of its own",
 	"worktree/create.go:fill":                   "a worktree that is new",
-	"worktree/rewind.go:FromSnapshot":           "a worktree that is new",
+	"worktree/fromsnapshot.go:FromSnapshot":     "a worktree that is new",
 	"worktree/repair.go:registerAgain":          "a registration that is new",
 	"worktree/objects/merge.go:mergeOne":        "a folder of its own",
 	"worktree/snapshot/judge.go:asCheckedOut":   "a folder of its own",
@@ -110,7 +109,7 @@ func movesByCall(call *ast.CallExpr) bool {
 	}
 	texts := literals(call.Args)
 	switch called {
-	case "Run", "Output", "Line", "Input", "Stream", "Quietly", "Asked", "apartly":
+	case "Run", "Output", "Line", "Input", "Stream", "Quietly", "plainly", "Asked", "apartly":
 		return slices.ContainsFunc(texts, func(text string) bool { return slices.Contains(movingCommands, text) })
 	case "Rename", "WriteFile":
 		return slices.Contains(texts, "index")

@@ -246,9 +246,6 @@ func (r *Registry) dropStale(e Entry) string {
 	return drop
 }
 
-// ownerPrefix begins the lock reason of every worktree that paw has made.
-const ownerPrefix = "paw "
-
 // ownedBy reports whether a registration was made for this plan. A half-made one may lack path and
 // branch.
 func ownedBy(e Entry, p Plan) bool {

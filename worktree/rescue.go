@@ -98,18 +98,18 @@ func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, w
 }
 
 func (r *rescues) name(ctx context.Context, commit, owner string) (string, error) {
-	name := "refs/paw/" + turnSession(owner) + "/rescue/" + time.Now().UTC().Format("20060102T150405Z")
+	return keepUnder(ctx, r.refs, commit, "refs/paw/"+turnSession(owner)+"/rescue/")
+}
+
+// keepUnder makes a new ref for a commit, whose name is a prefix and the time.
+func keepUnder(ctx context.Context, store *refs.Store, commit, prefix string) (ref string, err error) {
+	name := prefix + time.Now().UTC().Format("20060102T150405Z")
 	for n := 1; ; n++ {
-		ref := name
-		if n > 1 {
+		if ref = name; n > 1 {
 			ref = fmt.Sprintf("%s-%d", name, n)
 		}
-		err := r.refs.Keep(ctx, commit, ref)
-		if err == nil {
-			return ref, nil
-		}
-		if !errors.Is(err, refs.ErrTaken) || n == 100 {
-			return "", err
+		if err = store.Keep(ctx, commit, ref); !errors.Is(err, refs.ErrTaken) || n == 100 {
+			return ref, err
 		}
 	}
 }

@@ -115,6 +115,7 @@ type rewind struct {
 	was     string // tree that the files must equal, "" for any
 	options RewindOptions
 	now     string // tree of the current files
+	ignored bool   // now has ignored files, too
 }
 
 func (r *rewind) run(ctx context.Context) (Rescued, error) {
@@ -135,7 +136,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if changes, err = r.spare(ctx, changes); err != nil {
 		return Rescued{}, err
 	}
-	if done.Commit, err = r.rescue(ctx); err != nil {
+	if done.Commit, err = r.commitNow(ctx); err != nil {
 		return Rescued{}, err
 	}
 	if err := r.inTheWay(ctx, changes); err != nil {
@@ -187,14 +188,18 @@ func (r *rewind) readNow(ctx context.Context) error {
 	return err
 }
 
-// rescue commits the current files.
-func (r *rewind) rescue(ctx context.Context) (string, error) {
-	if !r.Dirty {
+// commitNow commits the current files.
+func (r *rewind) commitNow(ctx context.Context) (string, error) {
+	if !r.Dirty && !r.ignored {
 		return r.Head, nil
 	}
 	var parents []string
 	if r.Staged {
-		staged, err := r.stagedCommit(ctx)
+		tree, err := r.stagedTree(ctx)
+		if err != nil {
+			return "", err
+		}
+		staged, err := r.Commit(ctx, tree, "index before a rewind to "+r.to.Commit+"\n")
 		if err != nil {
 			return "", err
 		}
@@ -203,19 +208,14 @@ func (r *rewind) rescue(ctx context.Context) (string, error) {
 	return r.Commit(ctx, r.now, "before a rewind to "+r.to.Commit+"\n", parents...)
 }
 
-// stagedCommit commits the content of the index.
-func (r *rewind) stagedCommit(ctx context.Context) (string, error) {
-	tree, err := snapshot.RepoWithIndex(r.Top, r.Real.File).Line(ctx, git.Quietly("write-tree")...)
-	if err != nil {
-		return "", err
-	}
-	return r.Commit(ctx, tree, "index before a rewind to "+r.to.Commit+"\n")
+// stagedTree makes a tree of the index.
+func (r *rewind) stagedTree(ctx context.Context) (string, error) {
+	return snapshot.RepoWithIndex(r.Top, r.Real.File).Line(ctx, git.Quietly("write-tree")...)
 }
 
-// apply moves files, index and HEAD. HEAD moves back before the files, and forward after them: then
-// an interrupted rewind looks like uncommitted changes, and never as if the agent had removed what
-// HEAD has. git checks all files before it writes the first one, so that a change made since the
-// rescue stops it.
+// apply moves files, HEAD and index, in this order. git checks all files before it writes the first
+// one, so that a change made since the rescue stops it. If git fails in the middle, apply goes back to
+// the rescue.
 func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	back := r.Began.Add(-snapshot.ClockMargin) // With an old time git compares content instead of times.
 	if err := os.Chtimes(r.Scratch, back, back); err != nil {
@@ -228,16 +228,9 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	if err := r.Repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
-	onward := false
-	if to.Head != r.Head {
-		var err error
-		if onward, err = r.m.objects.ContainsExisting(ctx, to.Head, r.Head); err != nil {
-			return err
-		}
-	}
 	v, err := r.m.begin(ctx, r.at, &journal.Journal{
 		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.Commit),
-		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Resets: true, HeadLast: onward, Rescue: to.Ref,
+		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Rescue: to.Ref,
 	}, func() error { return r.asSeen(ctx) })
 	if err != nil {
 		return err
@@ -246,12 +239,19 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 		v.step = r.options.Step
 	}
 	v.step(StepLocked)
-	return v.carry(ctx, func(ctx context.Context) (string, error) {
-		if err := r.Repo.WithFile(r.at.file).RunWhole(ctx, files...); err != nil {
-			return "", err
-		}
-		return v.resetIndex(ctx, r.Dir)
-	}, func(_ context.Context, index string) error { return os.Chtimes(index, r.Began, r.Began) })
+	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt the move halfway.
+	err = r.Repo.WithFile(r.at.file).RunWhole(ctx, files...)
+	if err == nil {
+		v.step(StepFiles)
+		err = v.headAndIndex(ctx, r.Look)
+	}
+	if err != nil {
+		return v.takeBack(ctx, err)
+	}
+	if err := v.done(); err != nil {
+		return &HalfMovedError{r.at.Path, v.Rescue, err}
+	}
+	return nil
 }
 
 // asSeen returns a *ConflictError if index or HEAD has changed since they were read.
@@ -268,53 +268,3 @@ func (r *rewind) asSeen(ctx context.Context) error {
 	}
 	return nil
 }
-
-// FromSnapshot puts the files of a snapshot into the new worktree at path, as uncommitted changes:
-// HEAD and index stay; files that HEAD does not have are untracked; files that the snapshot does
-// not have are removed. FromSnapshot acts once in the life of a worktree, and later calls change
-// nothing. If an earlier call was interrupted, the files it has left are kept under rescueRef
-// first, and rescued is true.
-//
-// Submodules stay as they are in the worktree.
-func (m *Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef string) (rescued bool, err error) {
-	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
-	if err != nil {
-		return false, err
-	}
-	if disk.Exists(restoredMark(admin)) {
-		return false, nil
-	}
-	changed, err := git.In(path).Output(ctx, "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=all")
-	if err != nil {
-		return false, err
-	}
-	if changed != "" {
-		if rescued, err = m.rescueUnlessSame(ctx, path, snapshot, rescueRef); err != nil {
-			return rescued, err
-		}
-	}
-	// Hooks belong to a checkout and must not run, and submodules must not change even if the user
-	// has told git to change them.
-	err = git.In(path).Run(ctx, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false",
-		"restore", "--quiet", "--source="+snapshot, "--worktree", "--no-overlay", "--no-recurse-submodules", "--", ":/")
-	if err != nil {
-		return rescued, err
-	}
-	return rescued, os.WriteFile(restoredMark(admin), nil, 0o666)
-}
-
-// rescueUnlessSame keeps the worktree's files under ref, unless they equal the snapshot.
-func (m *Moves) rescueUnlessSame(ctx context.Context, path, snapshot, ref string) (bool, error) {
-	now, err := m.snapshots.Take(ctx, path, ref, "paw: before the files of "+snapshot+" were put back")
-	if err != nil {
-		return false, err
-	}
-	same, err := m.objects.SameTree(ctx, now.Commit, snapshot)
-	if err != nil || !same {
-		return true, err
-	}
-	return false, m.refs.Delete(ctx, map[string]string{ref: now.Commit})
-}
-
-// restoredMark exists once a worktree has got the files of its snapshot.
-func restoredMark(admin string) string { return filepath.Join(admin, "paw-restored") }

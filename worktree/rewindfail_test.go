@@ -118,12 +118,12 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 }
 
 // TestRewindThatFailsInTheMiddleIsTakenBack fails after the first files were written, as on a full disk: all is as before. When
-// that fails as well, the rewind says so, nothing takes the worktree as it is, and it is ended when the cause is gone.
+// that fails as well, the rewind says so, nothing takes the worktree as it is, and it is ended when the cause is gone: as before.
 func TestRewindThatFailsInTheMiddleIsTakenBack(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		w := newTurns(t, "")
 		w.put("a.txt", "1\n", 0o644)
-		first, before := w.take(), w.hashes()
+		first := w.take()
 		w.put("a.txt", "2\n", 0o644)
 		second := w.hashes()
 		fail := `echo "fatal: No space left on device" >&2; exit 128`
@@ -153,10 +153,10 @@ func TestRewindThatFailsInTheMiddleIsTakenBack(t *testing.T) {
 			t.Errorf("a rewind of it: %v", err)
 		}
 		at := gitdir.Checkout{Path: w.p.Path, AdminDir: w.in("rev-parse", "--absolute-git-dir")}
-		if ended, err := w.m.Moves().EndMove(t.Context(), at); err != nil || ended == nil || !ended.Moved || ended.Note != "" {
+		if ended, err := w.m.Moves().EndMove(t.Context(), at); err != nil || ended == nil || ended.Moved || ended.Kept != "" {
 			t.Errorf("it ended as %+v, %v", ended, err)
 		}
-		w.wantFiles("ended", before)
+		w.wantFiles("ended", second)
 	}
 }
 

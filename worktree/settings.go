@@ -3,7 +3,6 @@ package worktree
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"paw/worktree/git"
 )
@@ -24,21 +23,4 @@ func ReadSettings(ctx context.Context, repo git.Repo) (Settings, error) {
 		all[name] = append(all[name], value)
 	}
 	return all, err
-}
-
-// settings returns the settings of the repository, read once for all managers of a command.
-func (m *Manager) settings(ctx context.Context) (Settings, error) {
-	read := func() (Settings, error) { return ReadSettings(ctx, m.Objects().Home()) }
-	if m.Settings == nil {
-		return read()
-	}
-	return m.Settings(read)
-}
-
-// askingOnce returns m with settings that are read once at most.
-func (m *Manager) askingOnce(ctx context.Context) *Manager {
-	once := sync.OnceValues(func() (Settings, error) { return m.settings(ctx) })
-	asking := *m
-	asking.Settings = func(func() (Settings, error)) (Settings, error) { return once() }
-	return &asking
 }

@@ -6,7 +6,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"paw/worktree/git"
 	"paw/worktree/objects"
@@ -84,17 +83,5 @@ func (r *rewind) ignoredByGoal(ctx context.Context, changes []objects.Change) (m
 	if _, err := rules.Input(ctx, []byte(listed), snapshot.Privately("checkout-index", "-q", "-z", "--stdin")...); err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(changes))
-	for _, c := range changes {
-		names = append(names, "./"+c.Name) // A leading colon would be magic.
-	}
-	out, err := rules.Input(ctx, git.NulTerminated(names), snapshot.Privately("check-ignore", "--no-index", "-z", "--stdin")...)
-	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
-		return nil, err
-	}
-	ignored := map[string]bool{}
-	for _, name := range git.NulSeparated(out) {
-		ignored[strings.TrimPrefix(name, "./")] = true
-	}
-	return ignored, nil
+	return ignoredOf(ctx, rules, changes)
 }

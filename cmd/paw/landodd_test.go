@@ -94,7 +94,7 @@ func TestLandOnAFullDisk(t *testing.T) {
 	w.write(w.worktree("one"), "README.md", "changed\n")
 	w.write(w.repo, "mine.txt", "the user's\n")
 	fill := "head -c 800000 /dev/zero > " + disk + "/spare; cat /dev/zero > " + disk + "/filler; rm " + disk + "/spare"
-	out := w.pawWith([]string{"PAW_TEST_AT=land.move.branch", "PAW_TEST_DO=" + fill + "; true"}, "land", "one")
+	out := w.pawWith([]string{"PAW_TEST_AT=land.move.locked", "PAW_TEST_DO=" + fill + "; true"}, "land", "one")
 	if out.code != 1 {
 		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}

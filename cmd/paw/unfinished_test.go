@@ -38,6 +38,8 @@ func TestUnfinishedLandingIsInNobodysWay(t *testing.T) {
 	}
 	w.ok(w.paw("recover", "shop", "--detach"))
 	w.hasStatus(w.repo, "")
+	w.ok(w.paw("land", "one"))
+	w.hasStatus(w.repo, "")
 	if got := w.readFile("one.txt"); got != "one\n" {
 		t.Errorf("it landed %q", got)
 	}

@@ -36,7 +36,7 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 	}
 	c := &Chain{Agent: a, Refs: found, was: found[turn.NowRef(a.Record.TurnSession)]}
 	switch shift := a.Record.Moving(); {
-	case shift != nil && c.moved(ctx, shift):
+	case shift != nil && c.moved(shift):
 		c.last = c.remembered(shift.Now)
 	case c.was == "" && hasStates(found, a.Record.TurnSession):
 		err = c.catchUp(ctx)
@@ -49,11 +49,11 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 }
 
 // moved reports whether a move took place that the chain has not followed yet.
-func (c *Chain) moved(ctx context.Context, shift *session.Shift) bool {
+func (c *Chain) moved(shift *session.Shift) bool {
 	if shift.Now == "" || shift.Was != c.was {
 		return false
 	}
-	took, err := c.Repo.Moves().TookPlace(ctx, c.Record.WorktreePath, shift.Rescue)
+	took, err := c.Repo.Moves().TookPlace(c.Record.WorktreePath, shift.Rescue)
 	return took && err == nil
 }
 
@@ -274,10 +274,10 @@ func SettleMove(ctx context.Context, a app.Agent) error {
 		return nil
 	}
 	c, err := ChainOf(ctx, a)
-	if err == nil && c.moved(ctx, shift) {
+	if err == nil && c.moved(shift) {
 		err = c.Moved(ctx, shift.Now, c.last.Head, shift.Rescue)
 	}
-	SettleShift(ctx, a.Repo, a.Record)
+	SettleShift(a.Repo, a.Record)
 	return err
 }
 

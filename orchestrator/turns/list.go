@@ -117,7 +117,7 @@ func (list *AgentTurns) CountFiles(ctx context.Context, m *worktree.Manager) err
 // worktree is there still; last is the number of the last turn.
 func (list *AgentTurns) addRewind(ctx context.Context, a app.Agent, last int) {
 	settled := *a.Record
-	SettleShift(ctx, a.Repo, &settled)
+	SettleShift(a.Repo, &settled)
 	a.Record = &settled
 	at := a.Record.Rewound.At(last)
 	if at == last {

@@ -171,8 +171,8 @@ func StateNow(ctx context.Context, a app.Agent) (string, error) {
 
 // SettleShift decides whether the last Shift in the agent's record took place, which a killed paw
 // may have left undecided.
-func SettleShift(ctx context.Context, m *worktree.Manager, w *session.Agent) {
-	w.SettleShift(func(rescue string) (bool, error) { return m.Moves().TookPlace(ctx, w.WorktreePath, rescue) })
+func SettleShift(m *worktree.Manager, w *session.Agent) {
+	w.SettleShift(func(rescue string) (bool, error) { return m.Moves().TookPlace(w.WorktreePath, rescue) })
 }
 
 // LastRewind returns ref and commit of what the last rewind put aside, "" for none.
@@ -198,7 +198,7 @@ func (t *Recorder) LastMove(ctx context.Context) (ref, commit string, err error)
 	}
 	moving, follows := "", false // follows: moves are noted in the chain, not so by an older paw
 	if shift := t.Record.Moving(); shift != nil {
-		if took, err := t.Repo.Moves().TookPlace(ctx, t.Record.WorktreePath, shift.Rescue); took && err == nil {
+		if took, err := t.Repo.Moves().TookPlace(t.Record.WorktreePath, shift.Rescue); took && err == nil {
 			moving = shift.Rescue
 		}
 	}

@@ -19,7 +19,8 @@ import (
 // Journal describes a move: paw's change of the files, the index and the ref of HEAD in one
 // worktree, an agent's or the one that has a branch checked out. The journal is kept in that
 // worktree's git directory from before the first change until after the last. If paw is killed
-// meanwhile, EndMove completes the move if the ref has moved, else undoes the move.
+// meanwhile, EndMove does a rewind of an agent again, and puts back a landing whose branch has not
+// moved.
 type Journal struct {
 	Command string `json:"command"` // command that moves, such as "paw rewind"
 	Session string `json:"session"` // session of the command, "" for none
@@ -31,19 +32,21 @@ type Journal struct {
 	Was     string `json:"was"` // Was and Becomes are trees or commits of the files
 	Becomes string `json:"becomes"`
 
-	Resets   bool           `json:"resets,omitempty"`    // the index gets the entries of To; otherwise staged changes stay staged
-	HeadLast bool           `json:"head_last,omitempty"` // the ref moves after files and index
-	Rescue   string         `json:"rescue,omitempty"`    // ref of a snapshot from before the move
-	Absent   disk.FileNames `json:"absent,omitempty"`    // files of the move that skip-worktree keeps out of the worktree
-	Assumed  disk.FileNames `json:"assumed,omitempty"`   // files of the move with the bit assume-unchanged that both sides have
+	Rescue string `json:"rescue,omitempty"` // ref of a snapshot from before the move
+	Back   bool   `json:"back,omitempty"`   // the move has failed, and To and Becomes are what was before it
+
+	// Paths of a landing whose index entries had these bits before it.
+	Assumed disk.FileNames `json:"assumed,omitempty"` // assume-unchanged
+	Skipped disk.FileNames `json:"skipped,omitempty"` // skip-worktree
+	Absent  disk.FileNames `json:"absent,omitempty"`  // those of Skipped without a file
 }
 
 // Files of a move (see Journal) in the git directory of its worktree.
 const (
-	File      = "paw-journal"
-	IndexFile = "paw-journal.index" // copy of the index from before the move
-	LockFile  = "paw-journal.lock"  // locked by the moving paw and by each git it has started
-	DoneFile  = "paw-journal.done"  // rescue ref of the last completed move
+	File     = "paw-journal"
+	GitsFile = "paw-journal.git"  // exists while gits of the moving paw may have the index locked
+	LockFile = "paw-journal.lock" // locked by the moving paw and by each git it has started
+	DoneFile = "paw-journal.done" // rescue ref of the last completed move
 )
 
 // LockMark is the content of an index.lock made by a move.

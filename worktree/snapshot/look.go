@@ -100,12 +100,6 @@ func (l *Look) WithIndex(file string) git.Repo {
 	return l.m.objects.Quarantined(RepoWithIndex(l.Top, file))
 }
 
-// AsReal reports whether the scratch index differs from the real one only in its stat data: no bit
-// was cleared, and git could write it.
-func (l *Look) AsReal() bool {
-	return l.Scratch == l.Real.File && len(l.Real.hidden) == 0 && len(l.Real.Submodules) == 0
-}
-
 // Hides reports whether the real index hides changes of a file, which exists.
 func (l *Look) Hides(name string) bool { return l.hides[name] }
 

@@ -1,0 +1,285 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"paw/config/disk"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
+	"paw/worktree/journal"
+	"paw/worktree/objects"
+	"paw/worktree/snapshot"
+)
+
+// endRewind ends a rewind that paw was killed in. It does what the rewind did, from wherever that was
+// cut: it saves what is there now, unless all of that is in the rescue or the goal, and goes to the
+// goal. It may itself be cut, and repeated.
+func (v *move) endRewind(ctx context.Context) (*Ended, error) {
+	free := gitdir.Line(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(journal.LockMark)
+	if free { // somebody has removed the lock
+		if err := v.lockIndex(ctx); err != nil {
+			return nil, err
+		}
+	}
+	kept, err := v.again(context.WithoutCancel(ctx))
+	switch {
+	case err != nil && free:
+		v.unlockIndex()
+		return nil, err
+	case err != nil:
+		return nil, err
+	case v.Back:
+		err = v.close()
+	default:
+		err = v.done()
+	}
+	return &Ended{Journal: v.Journal, Moved: !v.Back, Kept: kept}, err
+}
+
+// takeBack goes back to the state before a rewind that failed, and returns the cause. The journal then
+// has that state as its goal, and the index, which a rewind replaces last, stays.
+func (v *move) takeBack(ctx context.Context, cause error) error {
+	v.From, v.To, v.Was, v.Becomes, v.Back = v.To, v.From, v.Becomes, v.Was, true
+	err := v.write()
+	kept := ""
+	if err == nil {
+		kept, err = v.again(ctx)
+	}
+	if err == nil {
+		err = v.close()
+	}
+	switch {
+	case err != nil:
+		return &HalfMovedError{v.at.Path, v.Rescue, fmt.Errorf("%w; not taken back: %w", cause, err)}
+	case kept != "":
+		return fmt.Errorf("%w; what was there meanwhile is kept in %s", cause, kept)
+	}
+	return cause
+}
+
+// again saves what is in the worktree, under a ref that it returns, and forces files, HEAD and index to
+// the goal. Nothing is saved, and the ref is "", if nothing there is new.
+func (v *move) again(ctx context.Context) (kept string, err error) {
+	if name := gitdir.Operation(v.at.AdminDir); name != "" {
+		return "", git.Conflict("", "git -C "+git.Quote(v.at.Path)+" status", "%s: a %s is not finished", v.at.Path, name)
+	}
+	l, err := v.m.snapshots.LookAt(ctx, v.at.Path, v.at.AdminDir, "")
+	if err != nil {
+		return "", err
+	}
+	defer l.Drop()
+	r := &rewind{m: v.m, Look: l, at: v.at, to: objects.State{Commit: v.Becomes, Tree: v.Becomes, Head: v.To}}
+	if err := r.refuse(); err != nil {
+		return "", err
+	}
+	if err := r.readNow(ctx); err != nil {
+		return "", err
+	}
+	changes, err := r.changes(ctx)
+	if err == nil {
+		changes, err = r.spare(ctx, changes)
+	}
+	if err == nil {
+		changes, err = r.takeInIgnored(ctx, changes)
+	}
+	if err != nil {
+		return "", err
+	}
+	if kept, err = v.keepNew(ctx, r); err != nil {
+		return "", err
+	}
+	v.step(StepKept)
+	if err := r.force(ctx, changes); err != nil {
+		return "", err
+	}
+	v.step(StepFiles)
+	return kept, v.headAndIndex(ctx, l)
+}
+
+// takeInIgnored adds the ignored files in the way of the goal to the current tree, which the rescue gets,
+// and returns the changes from that tree to the goal. A rewind refuses to begin with such files: these
+// have come since, or were written by the rewind.
+func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([]objects.Change, error) {
+	for {
+		names, err := r.ignoredInTheWay(ctx, changes)
+		if err != nil || len(names) == 0 {
+			return changes, err
+		}
+		for _, name := range names {
+			if info, err := os.Lstat(filepath.Join(r.Top, name)); err != nil || info.IsDir() {
+				return nil, git.Conflict("", "git -C "+git.Quote(r.Top)+" status --ignored", "%s: %s is a repository of its own, and in the way", r.Top, name)
+			}
+		}
+		if _, err := r.Repo.Input(ctx, git.NulTerminated(names), git.Quietly("update-index", "--add", "-z", "--stdin")...); err != nil {
+			return nil, err
+		}
+		r.ignored = true
+		if r.now, err = r.Repo.Line(ctx, git.Quietly("write-tree")...); err != nil {
+			return nil, err
+		}
+		if changes, err = r.changes(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// keepNew keeps the current files under a new rescue ref if any is neither as before the move nor as
+// after it, or if the index or HEAD is new.
+func (v *move) keepNew(ctx context.Context, r *rewind) (ref string, err error) {
+	isNew := r.Head != v.From && r.Head != v.To
+	if !isNew && r.Staged {
+		staged, err := r.stagedTree(ctx)
+		if err != nil {
+			return "", err
+		}
+		before, err := v.m.objects.TreeOf(ctx, v.From)
+		if err != nil {
+			return "", err
+		}
+		saved, _ := r.Repo.Line(ctx, "rev-parse", "--verify", "--quiet", v.Rescue+"^2^{tree}") // if the rescue has any
+		isNew = staged != before && staged != saved
+	}
+	if !isNew {
+		if isNew, err = r.hasNew(ctx, v.Was, v.Becomes); err != nil || !isNew {
+			return "", err
+		}
+	}
+	commit, err := r.commitNow(ctx)
+	if err != nil {
+		return "", err
+	}
+	return keepUnder(ctx, v.m.refs, commit, path.Dir(v.Rescue)+"/")
+}
+
+// hasNew reports whether a current file is in neither tree.
+func (r *rewind) hasNew(ctx context.Context, one, other string) (bool, error) {
+	changed, err := objects.Between(ctx, r.Repo, one, r.now)
+	if err != nil || len(changed) == 0 {
+		return false, err
+	}
+	also, err := objects.Between(ctx, r.Repo, other, r.now)
+	in := map[string]bool{}
+	for _, c := range also {
+		in[c.Name] = true
+	}
+	return slices.ContainsFunc(changed, func(c objects.Change) bool { return in[c.Name] && !c.Gone }), err
+}
+
+// force removes and writes files, so that the worktree has those of the goal. Nothing is in the way of
+// the goal but what the changes take away.
+func (r *rewind) force(ctx context.Context, changes []objects.Change) error {
+	root, err := os.OpenRoot(r.Top)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	var write []string
+	for _, c := range changes {
+		if !c.Gone {
+			write = append(write, c.Name)
+			continue
+		}
+		if err := removeIn(root, c.Name); err != nil {
+			return err
+		}
+	}
+	if len(write) == 0 {
+		return nil
+	}
+	goal := r.WithIndex(snapshot.NewScratchIndex(r.Dir)).WithFile(r.at.file)
+	if err := goal.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", r.to.Tree)...); err != nil {
+		return err
+	}
+	return writeOut(ctx, goal, write)
+}
+
+// headAndIndex moves HEAD and then the index to where the files are. On the way back the index is still
+// the one from before.
+func (v *move) headAndIndex(ctx context.Context, l *snapshot.Look) error {
+	if head := v.m.head(ctx, v.at.Checkout); head != v.To {
+		if err := v.m.moveRef(ctx, v.repo(), v.Ref, v.To, head, v.Log, nil); err != nil {
+			return err
+		}
+		v.step(StepBranch)
+	}
+	if v.Back {
+		return nil
+	}
+	index, err := v.resetIndex(ctx, l.Dir)
+	if err == nil {
+		err = os.Chtimes(index, l.Began, l.Began)
+	}
+	if err == nil {
+		err = os.Rename(index, filepath.Join(v.at.AdminDir, "index"))
+	}
+	v.step(StepIndex)
+	return err
+}
+
+// resetIndex makes the index of the commit that a rewind leads to, from the present index: entries keep
+// their bits, and unchanged ones their stat data.
+func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
+	index = snapshot.NewScratchIndex(dir)
+	real := filepath.Join(v.at.AdminDir, "index")
+	if info, err := os.Stat(real); err == nil {
+		if err := disk.CopyFile(real, index); err != nil {
+			return "", err
+		}
+		_ = os.Chmod(index, info.Mode().Perm())
+	}
+	repo := v.repo().WithEnv("GIT_INDEX_FILE=" + index)
+	if err := repo.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
+		return "", err
+	}
+	if err := v.trackIgnored(ctx, repo); err != nil {
+		return "", err
+	}
+	return index, snapshot.Refresh(ctx, repo)
+}
+
+// trackIgnored adds the files to the index that the tree of a move has and its commit does not, if git
+// ignores them: they were in the index when the tree was made, as after `git add --force`, and
+// without an entry they would not be the agent's work any more.
+func (v *move) trackIgnored(ctx context.Context, repo git.Repo) error {
+	changes, err := objects.Between(ctx, v.m.objects.Home(), v.To, v.Becomes)
+	if err != nil {
+		return err
+	}
+	changes = slices.DeleteFunc(changes, func(c objects.Change) bool { return !c.Added || c.Gitlink() })
+	ignored, err := ignoredOf(ctx, repo, changes)
+	if err != nil {
+		return err
+	}
+	changes = slices.DeleteFunc(changes, func(c objects.Change) bool { return !ignored[c.Name] })
+	if len(changes) == 0 {
+		return nil
+	}
+	_, err = repo.Input(ctx, indexInfo(changes, objects.Change.Entry), git.Quietly("update-index", "-z", "--index-info")...)
+	return err
+}
+
+// ignoredOf returns the names of those changed files that git ignores where repo runs.
+func ignoredOf(ctx context.Context, repo git.Repo, changes []objects.Change) (map[string]bool, error) {
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	names := make([]string, len(changes))
+	for i, c := range changes {
+		names[i] = "./" + c.Name // A leading colon would be magic.
+	}
+	out, err := repo.Input(ctx, git.NulTerminated(names), snapshot.Privately("check-ignore", "--no-index", "-z", "--stdin")...)
+	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
+		return nil, err
+	}
+	ignored := map[string]bool{}
+	for _, name := range git.NulSeparated(out) {
+		ignored[strings.TrimPrefix(name, "./")] = true
+	}
+	return ignored, nil
+}

@@ -1,0 +1,422 @@
+package worktree
+
+import (
+	"crypto/sha1"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"paw/config/disk"
+	"paw/worktree/git"
+	"paw/worktree/gitdir"
+	"paw/worktree/gittest"
+	"paw/worktree/journal"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// movesWorld is one agent's worktree and one checkout of the user, in which random steps are taken: edits of both, turns, rewinds,
+// landings and their undoing. The paw that moves is killed, or a git of it, or both.
+type movesWorld struct {
+	*turns
+	random *rand.Rand
+	steps  []string
+	goals  []string // commits of turns and rescues, to go to
+	lands  []string // commits of main before each landing that stands
+	number int
+	kills  int
+	whole  int
+}
+
+// movesNames are the paths that the steps use: in each other's way, in folders, ignored, and converted by a filter.
+var movesNames = []string{"a", "b/c", "b/d", "b", "a/deep/e", "k.log", "out/l.log", "x.rot", "b/y.rot", "z"}
+
+func newMovesWorld(t *testing.T, seed uint64) *movesWorld {
+	t.Helper()
+	base := newTurns(t, "*.log\nout/\n")
+	w := &movesWorld{turns: base, random: rand.New(rand.NewPCG(seed, 1))}
+	w.git("config", "filter.rot.clean", "tr a-z n-za-m")
+	w.git("config", "filter.rot.smudge", "tr a-z n-za-m")
+	for _, dir := range []string{w.Dir, w.p.Path} {
+		writeFile(t, filepath.Join(dir, ".gitattributes"), "*.rot filter=rot\n")
+		gitIn(t, dir, "add", "-A")
+		gitIn(t, dir, "commit", "-qm", "attributes")
+	}
+	if seed%3 == 0 {
+		w.git("sparse-checkout", "set", "--cone", "b")
+	}
+	return w
+}
+
+func (w *movesWorld) note(format string, args ...any) {
+	w.steps = append(w.steps, fmt.Sprintf(format, args...))
+}
+
+func (w *movesWorld) pick(of []string) string { return of[w.random.IntN(len(of))] }
+
+// edit changes a place as an agent or a user does.
+func (w *movesWorld) edit(dir string) {
+	name := w.pick(movesNames)
+	path := filepath.Join(dir, name)
+	switch what := w.random.IntN(9); what {
+	case 0:
+		os.RemoveAll(path)
+		w.note("remove %s", path)
+	case 1:
+		w.try(dir, "add", "-A")
+		w.note("add all in %s", dir)
+	case 2:
+		w.try(dir, "add", "--force", "--", name)
+		w.note("add %s", path)
+	case 3:
+		bit := w.pick([]string{"--assume-unchanged", "--no-assume-unchanged", "--skip-worktree", "--no-skip-worktree"})
+		w.try(dir, "update-index", bit, "--", name)
+		w.note("%s %s", bit, path)
+	case 4:
+		if dir == w.p.Path {
+			w.try(dir, "commit", "-qam", "by hand")
+			w.note("commit in %s", dir)
+		}
+	default:
+		for at := filepath.Dir(path); at != dir; at = filepath.Dir(at) {
+			if disk.IsFile(at) {
+				os.Remove(at)
+			}
+		}
+		os.RemoveAll(path)
+		w.number++
+		writeFile(w.t, path, strings.Repeat(fmt.Sprintf("content %d\n", w.number), 1+w.random.IntN(200)))
+		if w.random.IntN(4) == 0 {
+			os.Chmod(path, 0o755)
+		}
+		w.note("write %s (%d)", path, w.number)
+	}
+}
+
+func (w *movesWorld) try(dir string, args ...string) {
+	_ = git.Repo{Dir: dir}.Run(w.t.Context(), args...) // git refuses some
+}
+
+// since edits a place where a move may be open, adds to before what was written, and reports whether anything was done.
+func (w *movesWorld) since(dir string, before map[string]map[string]string) bool {
+	if w.random.IntN(2) == 0 {
+		return false
+	}
+	if w.random.IntN(3) == 0 {
+		os.Remove(filepath.Join(gittest.GitDir(w.t, dir), "index.lock"))
+		w.note("  remove the lock of %s", dir)
+	}
+	was := w.files(dir)
+	w.edit(dir)
+	now := w.files(dir)
+	for name, content := range was { // gone by an edit
+		if now[name] != content && before[dir][name] == content {
+			delete(before[dir], name)
+		}
+	}
+	for name, content := range now {
+		if was[name] != content {
+			before[dir][name+" since"] = content
+		}
+	}
+	return true
+}
+
+// files are the contents of a place by path.
+func (w *movesWorld) files(dir string) map[string]string {
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() == ".git" {
+			if d != nil && d.IsDir() && err == nil {
+				return fs.SkipDir
+			}
+			return err
+		}
+		if d.Type().IsRegular() {
+			content, err := os.ReadFile(path)
+			name, _ := filepath.Rel(dir, path)
+			found[name] = string(content)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return found
+}
+
+// state is what a second recover must not change.
+func (w *movesWorld) state() map[string]string {
+	all := map[string]string{"refs": w.git("for-each-ref")}
+	for _, dir := range []string{w.Dir, w.p.Path} {
+		for name, content := range w.files(dir) {
+			all[dir+"/"+name] = content
+		}
+		all[dir+" index"] = gitIn(w.t, dir, "ls-files", "--stage", "-v")
+	}
+	return all
+}
+
+// rot is what the filter makes of a content.
+func rot(content string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 'a' || r > 'z' {
+			return r
+		}
+		return 'a' + (r-'a'+13)%26
+	}, content)
+}
+
+func blobID(content string) string {
+	sum := sha1.Sum([]byte("blob " + strconv.Itoa(len(content)) + "\x00" + content))
+	return hex.EncodeToString(sum[:])
+}
+
+// wantKept fails unless each content of before is in a file of the same place, or in an object that a ref leads to.
+func (w *movesWorld) wantKept(dir string, before map[string]string) {
+	w.t.Helper()
+	there := map[string]bool{}
+	for _, content := range w.files(dir) {
+		there[content] = true
+	}
+	objects := ""
+	for name, content := range before {
+		if there[content] {
+			continue
+		}
+		if objects == "" {
+			objects = w.git("rev-list", "--objects", "--all") + "\n"
+		}
+		if !strings.Contains(objects, blobID(content)) && !strings.Contains(objects, blobID(rot(content))) {
+			w.fail("%s of %s is lost: %.40q", name, dir, content)
+		}
+	}
+}
+
+func (w *movesWorld) fail(format string, args ...any) {
+	w.t.Helper()
+	w.t.Fatalf("%s\nafter:\n%s", fmt.Sprintf(format, args...), strings.Join(w.steps, "\n"))
+}
+
+// run makes a move in another process, which may be killed: at a step of paw, or in one of its gits, at a system call if strace is
+// there. It reports whether the process came to its end, and what it said.
+func (w *movesWorld) run(move childMove) (whole bool, said string) {
+	order := childOrder{Dir: w.Dir, Lock: filepath.Join(filepath.Dir(w.Dir), "repository.lock"), Moves: &move}
+	var env []string
+	switch w.random.IntN(5) {
+	case 0, 1:
+		order.DieAt = w.pick([]string{StepLocked, StepFiles, StepIndex})
+		if move.End {
+			order.DieAt = w.pick([]string{StepKept, StepFiles, StepIndex})
+		} else if move.From != "" {
+			order.DieAt = w.pick([]string{StepLocked, StepFiles, StepBranch})
+		}
+		w.note("  killed at %s", order.DieAt)
+	case 2:
+		n, too := 1+w.random.IntN(14), w.pick([]string{"", "kill -9 $PPID; "})
+		count := filepath.Join(realTemp(w.t), "count")
+		writeFile(w.t, count, "")
+		call, at := w.pick([]string{"openat", "unlink,unlinkat", "write", "rename,renameat,renameat2"}), 1+w.random.IntN(12)
+		die := too + "kill -9 $$"
+		if strace != "" {
+			die = fmt.Sprintf("%s -f -qqq -o /dev/null -e trace=%[2]s -e 'inject=%[2]s:signal=KILL:when=%[3]d' \"$real\" \"$@\" && exit 0; %[4]s kill -9 $$", strace, call, at, too)
+		}
+		env = shim(w.t, fmt.Sprintf(`printf x >>'%s'; read -r ran <'%s'; if [ ${#ran} -eq %d ]; then %s; fi`, count, count, n, die))
+		w.note("  its git %d killed at %s %d, %q", n, call, at, too)
+	}
+	text, err := json.Marshal(order)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	p := w.process(append([]string{"PAW_TEST_CHILD=" + string(text)}, env...))
+	code := p.end()
+	if code == -1 {
+		w.kills++
+	}
+	w.note("  exit %d %s", code, strings.TrimSpace(p.out.String()))
+	if code == 0 {
+		w.whole++
+	}
+	return code == 0, p.out.String()
+}
+
+// strace is the program, "" where it is not to be used.
+var strace = ""
+
+// recovered ends what is open, at times cut in turn, and checks that doing so again changes nothing.
+func (w *movesWorld) recovered(before map[string]map[string]string) {
+	w.t.Helper()
+	if w.random.IntN(3) == 0 {
+		w.run(childMove{Path: w.p.Path, End: true})
+	}
+	at := gitdir.Checkout{Path: w.Dir, AdminDir: filepath.Join(w.Dir, ".git")}
+	end := func() {
+		if ended, err := w.m.Moves().EndMove(w.t.Context(), at); err != nil {
+			w.fail("the checkout: %v", err)
+		} else if ended != nil {
+			w.note("  recover: %s", ended)
+		}
+		if ended, err := w.m.Moves().EndMoveIn(w.t.Context(), w.p.Path); err != nil {
+			w.fail("the agent: %v", err)
+		} else if ended != nil {
+			w.note("  recover: %s", ended)
+		}
+	}
+	end()
+	for dir, files := range before {
+		w.wantKept(dir, files)
+	}
+	once := w.state()
+	end()
+	if diff := cmp.Diff(once, w.state()); diff != "" {
+		w.fail("recover twice is not recover once:\n%s", diff)
+	}
+	for _, dir := range []string{w.Dir, w.p.Path} {
+		admin := gittest.GitDir(w.t, dir)
+		if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) {
+			w.fail("%s: a journal or a lock is left", dir)
+		}
+	}
+}
+
+func (w *movesWorld) before() map[string]map[string]string {
+	return map[string]map[string]string{w.Dir: w.files(w.Dir), w.p.Path: w.files(w.p.Path)}
+}
+
+// rewinds goes to a turn or a rescue, after a new turn.
+func (w *movesWorld) rewinds() {
+	w.n++
+	turn, err := w.m.Snapshots().Take(w.t.Context(), w.p.Path, fmt.Sprintf("refs/paw/s_agent/turn/%d", w.n), "turn\n")
+	if err != nil {
+		w.fail("a turn: %v", err)
+	}
+	w.goals = append(w.goals, turn.Commit)
+	goal, rescue := w.pick(w.goals), fmt.Sprintf("refs/paw/s_agent/rescue/%d", w.n)
+	if w.random.IntN(3) > 0 { // with something that no turn has
+		w.edit(w.p.Path)
+	}
+	w.note("rewind to %.10s", goal)
+	before := w.before()
+	whole, _ := w.run(childMove{Path: w.p.Path, Target: goal, Rescue: rescue})
+	open := disk.Exists(filepath.Join(gittest.GitDir(w.t, w.p.Path), journal.File))
+	j, _ := journal.Read(gittest.GitDir(w.t, w.p.Path))
+	edited := w.since(w.p.Path, before)
+	w.recovered(before)
+	if whole && !edited || open && !j.Back {
+		w.wantAt(goal)
+	}
+	if saved := w.git("for-each-ref", "--format=%(objectname)", rescue); saved != "" {
+		w.goals = append(w.goals, saved)
+	}
+}
+
+// wantAt fails unless the worktree has each file of a snapshot.
+func (w *movesWorld) wantAt(goal string) {
+	w.t.Helper()
+	for line := range strings.Lines(w.git("ls-tree", "-r", goal) + "\n") {
+		fields := strings.Fields(line)
+		if len(fields) != 4 || fields[1] != "blob" {
+			continue
+		}
+		content, err := os.ReadFile(w.path(fields[3]))
+		if is := blobID(string(content)); err != nil || is != fields[2] && blobID(rot(string(content))) != fields[2] {
+			w.fail("%s is not as at %.10s: %v", fields[3], goal, err)
+		}
+	}
+}
+
+// landing moves main to a commit with some files of the agent, or back.
+func (w *movesWorld) landing(back bool) {
+	from := w.git("rev-parse", "main")
+	var to string
+	if back {
+		if len(w.lands) == 0 {
+			return
+		}
+		to = w.lands[len(w.lands)-1]
+	} else {
+		now, err := w.m.Snapshots().Take(w.t.Context(), w.p.Path, "", "now\n")
+		if err != nil {
+			w.fail("a snapshot: %v", err)
+		}
+		to = w.git("commit-tree", "-m", "landed", "-p", from, now.Commit+"^{tree}")
+		w.n++
+		w.git("update-ref", fmt.Sprintf("refs/paw/s_agent/landed/%d/after", w.n), to)
+	}
+	w.note("move main from %.10s to %.10s", from, to)
+	before, bits := w.before(), w.bits()
+	status := w.git("status", "--porcelain", "--untracked-files=all")
+	w.run(childMove{Path: w.p.Path, From: from, To: to})
+	edited := w.since(w.Dir, before)
+	w.recovered(before)
+	switch at := w.git("rev-parse", "main"); {
+	case at == to && back:
+		w.lands = w.lands[:len(w.lands)-1]
+	case at == to && at != from:
+		w.lands = append(w.lands, from)
+	case at != from:
+		w.fail("main is at %s", at)
+	default:
+		if now := w.git("status", "--porcelain", "--untracked-files=all"); !edited && (now != status || w.bits() != bits) {
+			w.fail("not landed, and status says\n%s\nthen\n%s\nbits\n%s\nthen\n%s", status, now, bits, w.bits())
+		}
+	}
+	for name, content := range before[w.Dir] { // what no side has is the user's
+		if now, err := os.ReadFile(filepath.Join(w.Dir, name)); !edited && strings.HasSuffix(name, ".log") && !strings.Contains(w.git("ls-tree", "-r", "--name-only", from)+w.git("ls-tree", "-r", "--name-only", to), name) && (err != nil || string(now) != content) {
+			w.fail("%s, which is ignored, has changed: %v", name, err)
+		}
+	}
+}
+
+// bits are the entries of the user's index that hide something.
+func (w *movesWorld) bits() string {
+	var found []string
+	for line := range strings.Lines(w.git("ls-files", "-v") + "\n") {
+		if !strings.HasPrefix(line, "H ") {
+			found = append(found, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(found, "\n")
+}
+
+// TestMovesFollowTheModel takes random steps. No byte that was there is lost: it is in a file, or in a commit that a ref leads to.
+// Recover twice is recover once.
+func TestMovesFollowTheModel(t *testing.T) {
+	steps, seed := 200, uint64(1)
+	if text := os.Getenv("PAW_MOVES_STEPS"); text != "" {
+		steps, _ = strconv.Atoi(text)
+		strace = needStrace(t)
+	}
+	if text := os.Getenv("PAW_MOVES_SEED"); text != "" {
+		seed, _ = strconv.ParseUint(text, 10, 64)
+	}
+	kills, whole := 0, 0
+	for taken := 0; taken < steps; seed++ {
+		w := newMovesWorld(t, seed)
+		w.note("seed %d", seed)
+		for range min(40, steps-taken) {
+			taken++
+			switch n := w.random.IntN(20); {
+			case n < 11:
+				w.edit(w.p.Path)
+			case n < 13:
+				w.edit(w.Dir)
+			case n < 16:
+				w.rewinds()
+			default:
+				w.landing(n == 19)
+			}
+		}
+		kills, whole = kills+w.kills, whole+w.whole
+		w.git("fsck", "--no-progress")
+	}
+	t.Logf("%d kills, %d moves that came to their end", kills, whole)
+}
