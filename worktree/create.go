@@ -353,7 +353,7 @@ func linkKeys(commonDir, admin string) error {
 	if !disk.Exists(keys) {
 		return nil
 	}
-	err := os.Symlink(keys, filepath.Join(admin, "git-crypt"))
+	err := os.Symlink(keys, filepath.Join(admin, "git-crypt")) //nolint:forbidigo // in git's directory, and not in the worktree
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}

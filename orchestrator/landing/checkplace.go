@@ -79,7 +79,7 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	}
 	p := checkPlan(s, path)
 	p.Base, p.CreateBranch = commit, true
-	kept, err := "", nil
+	var kept string
 	for again := false; ; again = true {
 		if path, err = c.Repo.Checks().Place(ctx, p); err != nil {
 			return "", nil, app.Conflict(err)

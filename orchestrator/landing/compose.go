@@ -3,6 +3,7 @@ package landing
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -58,15 +59,36 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 	}
 	for _, upstream := range tips[1:] {
 		for _, left := range l.Left {
-			if has, err := w.Repo.Objects().Contains(ctx, upstream, left); err != nil {
+			ahead, err := w.Repo.Objects().Contains(ctx, upstream, left)
+			if ahead && err == nil { // what the branch itself once had, the user has taken out of it
+				ahead, err = w.neverHad(ctx, t, left)
+			}
+			if err != nil {
 				return err
-			} else if has {
+			}
+			if ahead {
 				return errs.New(errs.Refused, "%s: has commits of the remote's %s that %s does not have, such as %.12s", w.name(), t.branch, t.branch, left).
 					Hint("%s", gitLine(t.branch, t.checkout, "pull --ff-only"))
 			}
 		}
 	}
 	return nil
+}
+
+// neverHad reports whether the log of a branch knows of no time at which the branch had a commit.
+func (w work) neverHad(ctx context.Context, t target, commit string) (bool, error) {
+	log, err := w.Repo.Refs().PastTips(t.branch)
+	var past []string
+	for _, one := range log {
+		if w.Repo.Objects().Has(ctx, one.Commit) {
+			past = append(past, one.Commit)
+		}
+	}
+	if err != nil || len(past) == 0 {
+		return true, err
+	}
+	bases, err := w.Repo.Objects().MergeBases(ctx, commit, past...)
+	return !slices.Contains(bases, commit), err
 }
 
 // refuseForeign refuses a landing that would change files that no turn of the agent, and no hand in its
