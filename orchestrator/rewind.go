@@ -90,7 +90,7 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 		last := t.LastMove
 		if !dryRun {
 			if ended, err := t.Repo.Moves().EndMoveIn(ctx, t.Record.WorktreePath); err != nil {
-				return "", err
+				return "", app.Conflict(err)
 			} else if ended != nil { // that one is what the user wants undone
 				h.Notef("%s: %s", agentName, ended)
 				last = t.LastRewind

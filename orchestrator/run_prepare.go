@@ -66,9 +66,10 @@ func prepareRun(ctx context.Context, h *app.App, s *session.Session, o RunOption
 	if err := r.hold(ctx); err != nil {
 		return nil, err
 	}
+	giveBack := r.giveBack
 	defer func() {
 		if err != nil {
-			r.giveBack()
+			giveBack()
 		}
 	}()
 	if err := gitdir.Verify(r.Record.WorktreePath, r.Session.GitCommonDir, ""); err != nil {

@@ -69,6 +69,13 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 	if name := gitdir.Operation(v.at.AdminDir); name != "" {
 		return "", git.Conflict("", "git -C "+git.Quote(v.at.Path)+" status", "%s: a %s is not finished", v.at.Path, name)
 	}
+	if now := v.m.branchAt(v.at.Checkout); v.Branch != "" && now != v.Branch { // HEAD of another branch is not to move
+		line := "git -C " + git.Quote(v.at.Path) + " switch " + git.Quote(v.Branch)
+		if v.Branch == "HEAD" {
+			line = "git -C " + git.Quote(v.at.Path) + " switch --detach"
+		}
+		return "", git.Conflict("", line, "%s: is on %s now, and was on %s", v.at.Path, now, v.Branch)
+	}
 	l, err := v.m.snapshots.LookAt(ctx, v.at.Path, v.at.AdminDir, "")
 	if err != nil {
 		return "", err
@@ -95,7 +102,14 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 		return "", err
 	}
 	v.step(StepKept)
-	if err := r.force(ctx, changes); err != nil {
+	switch {
+	case len(changes) == 0:
+	case v.Back:
+		err = r.forceBack(ctx, changes)
+	default:
+		err = r.force(ctx)
+	}
+	if err != nil {
 		return "", err
 	}
 	v.step(StepFiles)
@@ -106,15 +120,17 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 // and returns the changes from that tree to the goal. A rewind refuses to begin with such files: these
 // have come since, or were written by the rewind.
 func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([]objects.Change, error) {
-	for {
+	for seen := map[string]bool{}; ; {
 		names, err := r.ignoredInTheWay(ctx, changes)
 		if err != nil || len(names) == 0 {
 			return changes, err
 		}
 		for _, name := range names {
-			if info, err := os.Lstat(filepath.Join(r.Top, name)); err != nil || info.IsDir() {
-				return nil, git.Conflict("", "git -C "+git.Quote(r.Top)+" status --ignored", "%s: %s is a repository of its own, and in the way", r.Top, name)
+			if info, err := os.Lstat(filepath.Join(r.Top, name)); err != nil || info.IsDir() || seen[name] { // git adds no file of a repository inside
+				inner, _, _ := strings.Cut(name, "/.git/")
+				return nil, git.Conflict("", "ls -la "+git.Quote(filepath.Join(r.Top, inner)), "%s: %s is a repository of its own, and in the way", r.Top, inner)
 			}
+			seen[name] = true
 		}
 		if _, err := r.Repo.Input(ctx, git.NulTerminated(names), git.Quietly("update-index", "--add", "-z", "--stdin")...); err != nil {
 			return nil, err
@@ -171,9 +187,18 @@ func (r *rewind) hasNew(ctx context.Context, one, other string) (bool, error) {
 	return slices.ContainsFunc(changed, func(c objects.Change) bool { return in[c.Name] && !c.Gone }), err
 }
 
-// force removes and writes files, so that the worktree has those of the goal. Nothing is in the way of
-// the goal but what the changes take away.
-func (r *rewind) force(ctx context.Context, changes []objects.Change) error {
+// force makes the files those of the goal. Nothing is in the way of the goal but what the rescue has, and a file
+// that has changed since the look stops git before it writes the first one.
+func (r *rewind) force(ctx context.Context) error {
+	if err := r.freshen(ctx); err != nil {
+		return err
+	}
+	return r.Repo.WithFile(r.at.file).RunWhole(ctx, r.toGoal()...)
+}
+
+// forceBack is force on the way back, right after git has failed: it needs no room for an index, and a filter that
+// refuses what was there before does not stop it.
+func (r *rewind) forceBack(ctx context.Context, changes []objects.Change) error {
 	root, err := os.OpenRoot(r.Top)
 	if err != nil {
 		return err

@@ -300,3 +300,9 @@ func (m *Moves) head(ctx context.Context, c gitdir.Checkout) string {
 	head, _ := git.In(c.Path).Line(ctx, git.Quietly("rev-parse", "--verify", "--quiet", "HEAD^{commit}")...)
 	return head
 }
+
+// branchAt returns the branch that a worktree is on, "HEAD" for none.
+func (m *Moves) branchAt(c gitdir.Checkout) string {
+	branch, _ := gitdir.Head(c.AdminDir, &gitdir.Refs{CommonDir: m.Repository.CommonDir})
+	return cmp.Or(branch, "HEAD")
+}

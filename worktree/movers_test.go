@@ -18,10 +18,10 @@ import (
 var movers = map[string]string{
 	"worktree/move.go:moveRef":                  "with a journal, or for a branch without files",
 	"worktree/move.go:filesAndIndex":            "with a journal",
-	"worktree/rewind.go:apply":                  "with a journal",
+	"worktree/rewind.go:toGoal":                 "with a journal",
 	"worktree/putback.go:writeOut":              "with a journal",
 	"worktree/again.go:headAndIndex":            "with a journal",
-	"worktree/again.go:force":                   "with a journal",
+	"worktree/again.go:forceBack":               "with a journal",
 	"worktree/again.go:resetIndex":              "with a journal, a scratch index",
 	"worktree/spare.go:ignoredByGoal":           "a folder of its own",
 	"worktree/create.go:fill":                   "a worktree that is new",

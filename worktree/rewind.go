@@ -217,20 +217,16 @@ func (r *rewind) stagedTree(ctx context.Context) (string, error) {
 // one, so that a change made since the rescue stops it. If git fails in the middle, apply goes back to
 // the rescue.
 func (r *rewind) apply(ctx context.Context, to Rescued) error {
-	back := r.Began.Add(-snapshot.ClockMargin) // With an old time git compares content instead of times.
-	if err := os.Chtimes(r.Scratch, back, back); err != nil {
+	if err := r.freshen(ctx); err != nil {
 		return err
 	}
-	if err := snapshot.Refresh(ctx, r.Repo); err != nil {
-		return err
-	}
-	files := git.Quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.Tree)
+	files := r.toGoal()
 	if err := r.Repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
 	v, err := r.m.begin(ctx, r.at, &journal.Journal{
 		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.Commit),
-		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Rescue: to.Ref,
+		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Branch: r.m.branchAt(r.at.Checkout), Rescue: to.Ref,
 	}, func() error { return r.asSeen(ctx) })
 	if err != nil {
 		return err
@@ -252,6 +248,20 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 		return &HalfMovedError{r.at.Path, v.Rescue, err}
 	}
 	return nil
+}
+
+// freshen makes the scratch index, which holds the current files, ready for toGoal.
+func (r *rewind) freshen(ctx context.Context) error {
+	back := r.Began.Add(-snapshot.ClockMargin) // With an old time git compares content instead of times.
+	if err := os.Chtimes(r.Scratch, back, back); err != nil {
+		return err
+	}
+	return snapshot.Refresh(ctx, r.Repo)
+}
+
+// toGoal returns the git command that makes the files those of the goal, unless one has changed since the look.
+func (r *rewind) toGoal() []string {
+	return git.Quietly("read-tree", "--no-sparse-checkout", "-m", "-u", r.now, r.to.Tree)
 }
 
 // asSeen returns a *ConflictError if index or HEAD has changed since they were read.

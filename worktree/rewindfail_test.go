@@ -181,8 +181,8 @@ func TestMoveThatCannotDeleteIsTakenBack(t *testing.T) {
 	}
 }
 
-// TestRewindEndsWhereAFilterRefusesBothSides moves between two states of which a filter that is required can write neither: it comes
-// to an end all the same, and what git could not convert is there as it is kept.
+// TestRewindEndsWhereAFilterRefusesBothSides moves between two states of which a filter that is required can write neither: it is taken
+// back all the same, and what git could not convert is there as it is kept. One that was killed goes on when the filter does.
 func TestRewindEndsWhereAFilterRefusesBothSides(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		w := newTurns(t, "")
@@ -209,6 +209,10 @@ func TestRewindEndsWhereAFilterRefusesBothSides(t *testing.T) {
 				}})
 			}()
 			<-done
+			if _, err := w.m.Moves().EndMoveIn(t.Context(), w.p.Path); err == nil || !strings.Contains(err.Error(), "smudge filter f failed") {
+				t.Errorf("got %v", err)
+			}
+			w.git("config", "filter.f.required", "false") // only the user can want what git keeps in place of the file
 			if ended, err := w.m.Moves().EndMoveIn(t.Context(), w.p.Path); ended == nil || err != nil {
 				t.Errorf("ended is %v, %v", ended, err)
 			}

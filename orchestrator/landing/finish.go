@@ -56,7 +56,7 @@ func endMove(ctx context.Context, m *worktree.Manager, place gitdir.Checkout, bu
 	ended, err := m.Moves().EndMove(ctx, place)
 	switch {
 	case err != nil:
-		return []string{noted(place.Path+": what was cut short there is not finished", err)}
+		return []string{noted(place.Path+": what was cut short there is not finished", app.Unfiltered(app.Conflict(err), ""))}
 	case ended == nil:
 		return nil
 	}

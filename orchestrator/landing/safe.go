@@ -76,7 +76,7 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 func (w work) takenOut(ctx context.Context, t target) (bool, error) {
 	all, err := w.standings(ctx, t)
 	for _, one := range all {
-		if err == nil && one.TurnSession == w.Record.TurnSession && one.rewritten() && one.Commit != "" && len(one.Made) == 0 {
+		if err == nil && one.TurnSession == w.Record.TurnSession && one.rewritten() && one.Commit != "" {
 			if out, err := one.takenOut(ctx, w.Repo.Objects()); out || err != nil {
 				return out, err
 			}
@@ -86,14 +86,23 @@ func (w work) takenOut(ctx context.Context, t target) (bool, error) {
 }
 
 func (s *Stand) takenOut(ctx context.Context, o *objects.Store) (bool, error) {
-	var paths [3][]string
-	for i, pair := range [][2]string{{s.Before, s.After}, {s.After, s.Commit}, {s.Commit + "^", s.Commit}} {
-		var err error
-		if paths[i], err = o.ChangedPaths(ctx, pair[0], pair[1]); err != nil {
+	changed, err := o.ChangedPaths(ctx, s.Before, s.After)
+	if err != nil {
+		return false, err
+	}
+	differ, err := o.ChangedPaths(ctx, s.After, s.Commit)
+	if err != nil {
+		return false, err
+	}
+	var still []string
+	for _, commit := range append([]string{s.Commit}, s.Made...) {
+		paths, err := o.ChangedPaths(ctx, commit+"^", commit)
+		if err != nil {
 			return false, err
 		}
+		still = append(still, paths...)
 	}
-	return slices.ContainsFunc(paths[0], func(path string) bool {
-		return slices.Contains(paths[1], path) && !slices.Contains(paths[2], path)
+	return slices.ContainsFunc(changed, func(path string) bool {
+		return slices.Contains(differ, path) && !slices.Contains(still, path)
 	}), nil
 }
