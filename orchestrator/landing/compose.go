@@ -61,7 +61,7 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 		for _, left := range l.Left {
 			ahead, err := w.Repo.Objects().Contains(ctx, upstream, left)
 			if ahead && err == nil { // what the branch itself once had, the user has taken out of it
-				ahead, err = w.neverHad(ctx, t, left)
+				ahead, err = t.neverHad(ctx, w.Repo, left)
 			}
 			if err != nil {
 				return err
@@ -75,19 +75,19 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 	return nil
 }
 
-// neverHad reports whether the log of a branch knows of no time at which the branch had a commit.
-func (w work) neverHad(ctx context.Context, t target, commit string) (bool, error) {
-	log, err := w.Repo.Refs().PastTips(t.branch)
+// neverHad reports whether the log of the branch knows of no time at which the branch had a commit.
+func (t target) neverHad(ctx context.Context, m *worktree.Manager, commit string) (bool, error) {
+	log, err := m.Refs().PastTips(t.branch)
 	var past []string
 	for _, one := range log {
-		if w.Repo.Objects().Has(ctx, one.Commit) {
+		if m.Objects().Has(ctx, one.Commit) {
 			past = append(past, one.Commit)
 		}
 	}
 	if err != nil || len(past) == 0 {
 		return true, err
 	}
-	bases, err := w.Repo.Objects().MergeBases(ctx, commit, past...)
+	bases, err := m.Objects().MergeBases(ctx, commit, past...)
 	return !slices.Contains(bases, commit), err
 }
 
