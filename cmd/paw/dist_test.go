@@ -229,7 +229,7 @@ func testPackage(t *testing.T) {
 			t.Errorf("%s is not there: %q", file, installed)
 		}
 	}
-	for _, says := range []string{"Depends: git (>= 1:2.34), tmux (>= 3.2)", "Conflicts: paw", "Version: 1.2.3"} {
+	for _, says := range []string{"Depends: git (>= 1:2.39), tmux (>= 3.2)", "Conflicts: paw", "Version: 1.2.3"} {
 		if out := dpkg("-s", "paw-cli"); !strings.Contains(out, says) {
 			t.Errorf("dpkg -s: no %q in\n%s", says, out)
 		}

@@ -190,18 +190,14 @@ func TestTargetThatMovesMeanwhile(t *testing.T) {
 
 // TestLandsAsAThreeWayMerge: in every form of landing, the landed tree equals git's own three-way
 // merge, the agents' worktrees stay as they are byte for byte, and the user's hooks and line-end
-// settings do not matter. With a git older than 2.39 the result is the same.
+// settings do not matter.
 func TestLandsAsAThreeWayMerge(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"squash", "commits", "merge", "squash, older git", "commits, older git", "squash, all"} {
+	for _, how := range []string{"squash", "commits", "merge", "squash, all"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			w := landWorld(t)
 			form, way, _ := strings.Cut(how, ", ")
-			var env []string
-			if way == "older git" {
-				env = w.olderGit()
-			}
 			w.mixedToo("two")
 			w.write(w.repo, "main.txt", "main goes on\n")
 			w.git(w.repo, "add", "-A")
@@ -216,7 +212,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 				w.ok(w.paw("land", "--all"))
 			} else {
 				for _, agent := range []string{"one", "two"} {
-					w.ok(w.pawWith(env, "land", agent, "--as", form))
+					w.ok(w.paw("land", agent, "--as", form))
 				}
 			}
 			if got := strings.TrimSpace(w.git(w.repo, "rev-parse", "main^{tree}")); got != want {
@@ -243,7 +239,7 @@ func TestLandsAsAThreeWayMerge(t *testing.T) {
 			w.git(w.repo, "fsck", "--no-progress")
 			// A later landing has the earlier one as its base.
 			w.write(w.worktree("one"), "sub/a.txt", "changed again\n")
-			w.ok(w.pawWith(env, "land", "one", "--as", form))
+			w.ok(w.paw("land", "one", "--as", form))
 			if got := w.git(w.repo, "show", "main:sub/a.txt"); got != "changed again\n" {
 				t.Errorf("it landed %q", got)
 			}

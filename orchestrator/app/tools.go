@@ -19,10 +19,10 @@ import (
 )
 
 // The oldest versions that paw works with: tmux 3.2 has new-session -e and the size options, git
-// 2.34 has worktree add --lock --reason.
+// 2.39 has merge-tree --stdin.
 const (
 	tmuxMajor, tmuxMinor = 3, 2
-	gitMajor, gitMinor   = 2, 34
+	gitMajor, gitMinor   = 2, 39
 )
 
 // RequireTools refuses to go on without git and tmux of a usable version.

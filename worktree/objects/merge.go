@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -102,9 +100,6 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 		return nil, nil
 	}
 	out, err := o.Quarantined(git.In(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only")
-	if git.ExitCode(err) == refusedOption {
-		return o.mergeApart(ctx, pairs)
-	}
 	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("unrelated histories") {
 		return nil, ErrUnrelated
 	}
@@ -170,105 +165,4 @@ func (o *Store) PickTree(ctx context.Context, dir, onto string, picked CommitInf
 		base = picked.Parents[0]
 	}
 	return o.MergeTrees(ctx, dir, base, onto, picked.Tree)
-}
-
-// refusedOption is git's exit code for an unknown option.
-const refusedOption = 129
-
-// mergeApart is MergePairs for git older than 2.39.
-func (o *Store) mergeApart(ctx context.Context, pairs [][2]string) ([]Merged, error) {
-	var all []Merged
-	for _, pair := range pairs {
-		one, err := o.mergeOne(ctx, pair[0], pair[1])
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
-// mergeOne merges with git merge in a temporary worktree that no other git sees. The worktree has
-// its own HEAD and index, and no files but .gitattributes and those that the merge writes; objects
-// and settings are the repository's.
-func (o *Store) mergeOne(ctx context.Context, ours, theirs string) (Merged, error) {
-	dir, err := os.MkdirTemp("", "paw")
-	if err != nil {
-		return Merged{}, err
-	}
-	defer os.RemoveAll(dir)
-	repo, err := o.apart(dir, ours)
-	if err != nil {
-		return Merged{}, err
-	}
-	if err := fillApart(ctx, repo, ours); err != nil {
-		return Merged{}, err
-	}
-	failed := repo.Run(ctx, apartly("merge", "-q", "--no-commit", "--no-ff", "--no-stat", "-s", "ort", theirs)...)
-	if refused, ok := errors.AsType[*git.Error](failed); ok && refused.Said("unrelated histories") {
-		return Merged{}, ErrUnrelated
-	}
-	if failed != nil && git.ExitCode(failed) != 1 {
-		return Merged{}, failed
-	}
-	out, err := repo.Output(ctx, apartly("diff-files", "--name-only", "--diff-filter=U", "-z")...)
-	if err != nil {
-		return Merged{}, err
-	}
-	conflicts := disk.SortedPaths(git.NulSeparated(out))
-	if (failed != nil) != (len(conflicts) > 0) {
-		return Merged{}, errors.Join(fmt.Errorf("git merge came to %d conflicts, which is not understood", len(conflicts)), failed)
-	}
-	if len(conflicts) > 0 { // with the conflict markers that git has written
-		_, err = repo.Input(ctx, git.NulTerminated(conflicts), apartly("update-index", "--add", "--remove", "-z", "--stdin")...)
-		if err != nil {
-			return Merged{}, err
-		}
-	}
-	var one Merged
-	for _, name := range conflicts {
-		one.add(name, [2]string{"HEAD", theirs})
-	}
-	one.Conflicts = disk.SortedPaths(one.Conflicts)
-	one.Tree, err = repo.Line(ctx, apartly("write-tree")...)
-	return one, err
-}
-
-// apart returns git for a new worktree in dir, with HEAD at a commit and no files.
-func (o *Store) apart(dir, commit string) (git.Repo, error) {
-	admin, files := filepath.Join(dir, "git"), filepath.Join(dir, "files")
-	for _, folder := range []string{admin, files} {
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			return git.Repo{}, err
-		}
-	}
-	for name, content := range map[string]string{"HEAD": commit, "commondir": o.Repository.CommonDir} {
-		if err := os.WriteFile(filepath.Join(admin, name), []byte(content+"\n"), 0o600); err != nil {
-			return git.Repo{}, err
-		}
-	}
-	repo := o.Quarantined(git.Repo{Dir: files}).WithEnv(Author...)
-	return repo.WithEnv("GIT_DIR="+admin, "GIT_WORK_TREE="+files, "GIT_LFS_SKIP_SMUDGE=1"), nil
-}
-
-// fillApart gives such a worktree a commit's index and .gitattributes files, which git merge reads
-// from the worktree.
-func fillApart(ctx context.Context, repo git.Repo, commit string) error {
-	if err := repo.Run(ctx, apartly("read-tree", commit)...); err != nil {
-		return err
-	}
-	attributes, err := repo.Output(ctx, apartly("ls-files", "-z", "--", ".gitattributes", "**/.gitattributes")...)
-	if err != nil || attributes == "" {
-		return err
-	}
-	_, err = repo.Input(ctx, []byte(attributes), apartly("checkout-index", "-u", "-z", "--stdin")...)
-	return err
-}
-
-// apartly adds settings that override those of the user to which git merge reacts and git
-// merge-tree does not.
-func apartly(args ...string) []string {
-	return append(git.Quietly("-c", "core.sparseCheckout=false", "-c", "index.sparse=false", "-c", "rerere.enabled=false",
-		"-c", "merge.verifySignatures=false", "-c", "merge.autoStash=false", "-c", "merge.log=false", "-c", "submodule.recurse=false",
-		"-c", "gc.auto=0", "-c", "maintenance.auto=false"), args...)
 }
