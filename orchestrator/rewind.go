@@ -96,7 +96,7 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 				last = t.LastRewind
 			}
 		}
-		if err := r.refuseLater(); err != nil {
+		if err := r.refuseLater(t); err != nil {
 			return "", err
 		}
 		rescue, commit, err := last(ctx)
@@ -112,17 +112,19 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 }
 
 // refuseLater refuses to take back a move that turns have come after: it would take them off too.
-func (r *rewinding) refuseLater() error {
-	i := len(r.Record.Shifts) - 1
-	for i >= 0 && r.Record.Shifts[i].Kind == session.ShiftStay {
+func (r *rewinding) refuseLater(t *turns.Recorder) error {
+	w := *r.Record
+	turns.SettleShift(t.Repo, &w) // without a move that was killed before it took place
+	i := len(w.Shifts) - 1
+	for i >= 0 && w.Shifts[i].Kind == session.ShiftStay {
 		i--
 	}
 	now := turn.NumberOf(r.last)
-	if i < 0 || r.Record.Shifts[i].Last >= now {
+	if i < 0 || w.Shifts[i].Last >= now {
 		return nil
 	}
-	shift, what := r.Record.Shifts[i], "rewind"
-	if last, _ := r.Record.LastShift(); last != nil && last.Kind == session.ShiftUpdate {
+	shift, what := w.Shifts[i], "rewind"
+	if last, _ := w.LastShift(); last != nil && last.Kind == session.ShiftUpdate {
 		what = "update"
 	}
 	had := fmt.Sprintf("turn %d", now)

@@ -3,7 +3,6 @@ package landing
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,38 +56,25 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 	if err != nil {
 		return err
 	}
-	for _, upstream := range tips[1:] {
-		for _, left := range l.Left {
-			ahead, err := w.Repo.Objects().Contains(ctx, upstream, left)
-			if ahead && err == nil { // what the branch itself once had, the user has taken out of it
-				ahead, err = t.neverHad(ctx, w.Repo, left)
-			}
-			if err != nil {
-				return err
-			}
-			if ahead {
-				return errs.New(errs.Refused, "%s: has commits of the remote's %s that %s does not have, such as %.12s", w.name(), t.branch, t.branch, left).
-					Hint("%s", gitLine(t.branch, t.checkout, "pull --ff-only"))
-			}
+	own, err := turns.OwnPastTips(ctx, w.Repo, t.branch)
+	if err != nil {
+		return err
+	}
+	for _, left := range l.Left {
+		ahead, err := inAny(ctx, w.Repo.Objects(), left, tips[1:])
+		if ahead && err == nil { // what the branch itself once had, the user has taken out of it
+			ahead, err = inAny(ctx, w.Repo.Objects(), left, own)
+			ahead = !ahead
+		}
+		if err != nil {
+			return err
+		}
+		if ahead {
+			return errs.New(errs.Refused, "%s: has commits of the remote's %s that %s does not have, such as %.12s", w.name(), t.branch, t.branch, left).
+				Hint("%s", gitLine(t.branch, t.checkout, "pull --ff-only"))
 		}
 	}
 	return nil
-}
-
-// neverHad reports whether the log of the branch knows of no time at which the branch had a commit.
-func (t target) neverHad(ctx context.Context, m *worktree.Manager, commit string) (bool, error) {
-	log, err := m.Refs().PastTips(t.branch)
-	var past []string
-	for _, one := range log {
-		if m.Objects().Has(ctx, one.Commit) {
-			past = append(past, one.Commit)
-		}
-	}
-	if err != nil || len(past) == 0 {
-		return true, err
-	}
-	bases, err := m.Objects().MergeBases(ctx, commit, past...)
-	return !slices.Contains(bases, commit), err
 }
 
 // refuseForeign refuses a landing that would change files that no turn of the agent, and no hand in its

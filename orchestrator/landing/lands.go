@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session/turn"
+	"paw/worktree/objects"
 	"paw/worktree/states"
 )
 
@@ -127,10 +128,18 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 		return true, nil
 	}
 	past, err := turns.PastTips(ctx, w.Repo, t.branch)
-	if err != nil || len(past) == 0 {
+	if err != nil {
 		return false, err
 	}
-	bases, err := w.Repo.Objects().MergeBases(ctx, commit, past...)
+	return inAny(ctx, w.Repo.Objects(), commit, past)
+}
+
+// inAny reports whether the history of any of some tips has a commit.
+func inAny(ctx context.Context, o *objects.Store, commit string, tips []string) (bool, error) {
+	if len(tips) == 0 {
+		return false, nil
+	}
+	bases, err := o.MergeBases(ctx, commit, tips...)
 	return slices.Contains(bases, commit), err
 }
 

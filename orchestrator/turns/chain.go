@@ -154,7 +154,16 @@ func (c *Chain) others(ctx context.Context) (map[string]string, error) {
 
 // PastTips returns commits that a branch was at, and the remote-tracking branches of its name, by their logs.
 func PastTips(ctx context.Context, m *worktree.Manager, branch string) (tips []string, err error) {
-	for _, logOf := range []func(string) ([]refs.PastTip, error){m.Refs().PastTips, m.Refs().RemotePastTips} {
+	return pastTips(ctx, m, branch, m.Refs().PastTips, m.Refs().RemotePastTips)
+}
+
+// OwnPastTips is PastTips for the branch alone.
+func OwnPastTips(ctx context.Context, m *worktree.Manager, branch string) (tips []string, err error) {
+	return pastTips(ctx, m, branch, m.Refs().PastTips)
+}
+
+func pastTips(ctx context.Context, m *worktree.Manager, branch string, logs ...func(string) ([]refs.PastTip, error)) (tips []string, err error) {
+	for _, logOf := range logs {
 		log, err := logOf(branch)
 		if err != nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/config/disk"
 	"paw/config/lazyregexp"
@@ -27,13 +28,8 @@ import (
 // git converts to something else than HEAD has, such as one committed before the filter of git-lfs
 // was set up. Neither counts as changed; the entry of the index stands for both.
 func (l *Look) judge(ctx context.Context) error {
-	l.Untracked = slices.DeleteFunc(l.Untracked, func(name string) bool {
-		stands := l.standsForIgnored(ctx, name)
-		if stands {
-			l.Links = append(l.Links, name)
-		}
-		return stands
-	})
+	l.Links = l.standForIgnored(ctx)
+	l.Untracked = slices.DeleteFunc(l.Untracked, func(name string) bool { return slices.Contains(l.Links, name) })
 	if len(l.Untracked) > 0 {
 		l.Dirty, l.certain = true, true
 	}
@@ -66,19 +62,36 @@ func (l *Look) judge(ctx context.Context) error {
 	return err
 }
 
-// standsForIgnored reports whether a path is a link where the main checkout has, or may have, a folder that git
-// ignores: agents link what was installed there. A pattern such as "node_modules/" does not match the link.
-func (l *Look) standsForIgnored(ctx context.Context, name string) bool {
-	info, err := os.Lstat(l.path(name))
+// standForIgnored returns the untracked links that stand where the main checkout has, or may have, a folder that
+// git ignores: agents link what was installed there. A pattern such as "node_modules/" does not match the link. One
+// git process answers for all of them.
+func (l *Look) standForIgnored(ctx context.Context) (links []string) {
 	main := l.m.objects.Repository.Path
-	if err != nil || info.Mode()&os.ModeSymlink == 0 || main == "" || main == l.Top {
-		return false
+	if main == "" || main == l.Top {
+		return nil
 	}
-	if target, err := os.Stat(l.path(name)); err == nil && !target.IsDir() {
-		return false
+	var folders []string
+	for _, name := range l.Untracked {
+		info, err := os.Lstat(l.path(name))
+		if err != nil || info.Mode()&os.ModeSymlink == 0 {
+			continue
+		}
+		if target, err := os.Stat(l.path(name)); err == nil && !target.IsDir() {
+			continue
+		}
+		if there, err := os.Lstat(filepath.Join(main, filepath.FromSlash(name))); err == nil && !there.IsDir() { // git would answer for none
+			continue
+		}
+		folders = append(folders, name+"/")
 	}
-	_, err = git.In(main).Input(ctx, []byte(name+"/\x00"), "check-ignore", "--quiet", "-z", "--stdin")
-	return err == nil
+	if len(folders) == 0 {
+		return nil
+	}
+	out, _ := git.In(main).Input(ctx, git.NulTerminated(folders), "check-ignore", "-z", "--stdin") // exit code 1 for none
+	for _, folder := range git.NulSeparated(out) {
+		links = append(links, strings.TrimSuffix(folder, "/"))
+	}
+	return links
 }
 
 // linked reports whether an embedded repository is a worktree of the same one, as sub-agents make them.
