@@ -325,7 +325,7 @@ func (m *landModel) stepKilled(r *rand.Rand) string {
 	return said
 }
 
-// landKilled kills a landing of the state of a turn, of that of the moment with 0.
+// landKilled lands the end of a turn, or the present state if number is 0, and kills paw after a step.
 func (m *landModel) landKilled(a *modelAgent, number int, as landing.As, after int) string {
 	a.take()
 	before, tip, s := m.readFiles(m.repo), m.tip(), a.now

@@ -50,7 +50,8 @@ func (l *landing) line(change func(o *Options)) string {
 	return o.line(l.Session, l.Record.Name)
 }
 
-// nextID returns the lowest number for a landing that no ref has, found while nobody else can land.
+// nextID returns a number for the landing that the refs of no earlier one have, also if the record of that one is
+// lost. The caller keeps others from landing.
 func (l *landing) nextID(ctx context.Context) int {
 	refs, _ := l.Repo.Refs().List(ctx, turn.LandedPrefix(l.Record.TurnSession)) // the record has most numbers
 	return nextBelow(refs, turn.LandedPrefix(l.Record.TurnSession))

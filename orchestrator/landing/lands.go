@@ -16,7 +16,8 @@ import (
 	"paw/worktree/states"
 )
 
-// lands is what a landing of a state would make of a branch. paw land, diff, forecast and update all ask here.
+// lands says what a branch would have after a landing of an agent's state: the merged tree, or the conflicts. paw land,
+// diff, forecast and update all ask here.
 type lands struct {
 	states.Lands
 	again []*Stand // reverted landings that land once more
@@ -60,7 +61,7 @@ func (w work) landsNow(ctx context.Context, t target, twin string, again bool) (
 	return l, err
 }
 
-// Shown is what paw diff shows of an agent's work.
+// Shown has the two trees that paw diff compares to show an agent's work.
 type Shown struct {
 	From, To  string   // commits or trees to compare
 	Conflicts []string // files in which the work conflicts with its target; it is then shown from what both have

@@ -43,8 +43,8 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	return e
 }
 
-// handed is what the user merges by hand: a tree, the parent of its commit, and whether it is to be
-// cherry-picked.
+// handed is the commit that paw offers after a conflict, for a merge by hand: its tree and its parent. With picks it is
+// for git cherry-pick instead of git merge.
 type handed struct {
 	tree, parent string
 	picks        bool

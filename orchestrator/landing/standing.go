@@ -262,8 +262,8 @@ func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, er
 	return some, nil
 }
 
-// older returns that of the states of a landing and another one that led to the other, "" if none did. The
-// landing of another agent that only the branch has brought did not.
+// older compares the state that a landing brought with another state. If one of them came from the other, it returns
+// the earlier one, else "". What came by way of the branch, as with another agent's landing, does not count.
 func (w work) older(ctx context.Context, one *Stand, state string) (string, error) {
 	chains := w.Repo.Objects()
 	if one.TurnSession == w.Record.TurnSession {

@@ -77,8 +77,8 @@ func subcommand(args []string) string {
 }
 
 // lastMessage returns the last fatal or error line with the indented list after it, and with the
-// output of a hook that refused, or the first line of a filter that failed. Without such a line it returns the last line that is no hint:
-// git's first lines are often progress.
+// output of a hook that refused, or the first line of a filter that failed. Without such a line it
+// returns the last line that is no hint: git's first lines are often progress.
 func lastMessage(stderr string) string {
 	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	last := ""

@@ -341,8 +341,8 @@ func (r *Store) Keep(ctx context.Context, commit, ref string) error {
 	return nil
 }
 
-// Through returns r with git update-ref processes one after the other replaced by a single one, for a caller
-// that makes several changes with other work between them. Nil changes nothing.
+// Through returns r with one git update-ref process for all changes, for a caller that makes several with
+// other work between them. Nil changes nothing.
 func (r *Store) Through(w *git.Answering) *Store {
 	through := *r
 	through.writer = w

@@ -123,8 +123,9 @@ func (s *Store) reached(ctx context.Context, before string, heads, tips []string
 }
 
 // taken returns what of a commit was got, path by path. Of the paths that a merge of the commit into
-// the state before would change, those that are as they were before were not taken, unless a merge or a rebase
-// has resolved a conflict so. The result is the commit itself if all were taken, "" for none, else a commit that has those that were taken alone.
+// the state before would change, those that are as they were before were not taken, unless a merge or
+// a rebase has resolved a conflict so. The result is the commit itself if all were taken, "" for none,
+// else a commit that has those that were taken alone.
 func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (string, error) {
 	merged, err := s.objects.MergeTree(ctx, t.Dir, before, commit)
 	if err != nil {
