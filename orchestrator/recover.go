@@ -132,6 +132,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	for _, text := range observe.StrayPrompts(h, s) {
 		h.Notef("%s", text)
 	}
+	refuseHalfMoved(ctx, h, f, jobs)
 	recovered, err := bringBack(ctx, h, f, jobs)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err
@@ -153,6 +154,19 @@ func nameCut(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job
 			j.CutTurn, j.Notes = last.Number, append(j.Notes, why)
 			if queued := app.StillQueued(f.Session.Name, j.Agent, h.Texts().QueuedPrompts(f.Session.Name, j.Agent)); queued != "" {
 				j.Notes = append(j.Notes, queued)
+			}
+		}
+	}
+}
+
+// refuseHalfMoved refuses the jobs that would start a CLI between files that a move has left half
+// moved: finishMoves could not finish it, and has said what leads on.
+func refuseHalfMoved(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) {
+	for i := range jobs {
+		if j := &jobs[i]; j.Starts() {
+			if err := observe.RefuseHalfMoved(ctx, h, f.Session, j.Agent); err != nil {
+				*j = launch.Job{Result: launch.Result{Agent: j.Agent, CLI: j.CLI, Notes: j.Notes}}
+				j.Refuse(err)
 			}
 		}
 	}

@@ -69,12 +69,8 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 	if name := gitdir.Operation(v.at.AdminDir); name != "" {
 		return "", git.Conflict("", "git -C "+git.Quote(v.at.Path)+" status", "%s: a %s is not finished", v.at.Path, name)
 	}
-	if now := v.m.branchAt(v.at.Checkout); v.Branch != "" && now != v.Branch { // HEAD of another branch is not to move
-		line := "git -C " + git.Quote(v.at.Path) + " switch " + git.Quote(v.Branch)
-		if v.Branch == "HEAD" {
-			line = "git -C " + git.Quote(v.at.Path) + " switch --detach"
-		}
-		return "", git.Conflict("", line, "%s: is on %s now, and was on %s", v.at.Path, now, v.Branch)
+	if err := v.refuseOtherBranch(ctx); err != nil {
+		return "", err
 	}
 	l, err := v.m.snapshots.LookAt(ctx, v.at.Path, v.at.AdminDir, "")
 	if err != nil {
@@ -114,6 +110,24 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 	}
 	v.step(StepFiles)
 	return kept, v.headAndIndex(ctx, l)
+}
+
+// refuseOtherBranch refuses to move HEAD of another branch than a rewind was on. It unlocks the index, so
+// that the user can go back there, and names a branch that is gone with the commit that it was at.
+func (v *move) refuseOtherBranch(ctx context.Context) error {
+	now := v.m.branchAt(v.at.Checkout)
+	if v.Branch == "" || now == v.Branch {
+		return nil
+	}
+	v.unlockIndex()
+	in := "git -C " + git.Quote(v.at.Path)
+	line := in + " switch " + git.Quote(v.Branch)
+	if v.Branch == "HEAD" {
+		line = in + " switch --detach"
+	} else if at, err := v.m.refs.Branches(ctx, []string{v.Branch}); err == nil && len(at) == 0 {
+		line = in + " branch " + git.Quote(v.Branch) + " && " + line
+	}
+	return git.Conflict("", line, "%s: is on %s now, and was on %s", v.at.Path, now, v.Branch)
 }
 
 // takeInIgnored adds the ignored files in the way of the goal to the current tree, which the rescue gets,
