@@ -156,21 +156,29 @@ func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (stri
 			left = append(left, path)
 		}
 	}
-	if left, err = s.leftByGit(ctx, before, commit, left, t); err != nil {
+	kept, tree, err := s.keptByGit(ctx, before, commit, left, t)
+	if err != nil {
 		return "", err
 	}
+	left = slices.DeleteFunc(left, func(path string) bool { return slices.Contains(kept, path) })
 	switch {
-	case len(left) == 0:
+	case len(left)+len(kept) == 0:
 		return commit, nil
 	case s.objects.IsReader(): // a graft would have to be kept
 		return "", nil
 	}
 	for _, path := range brought {
 		if !slices.Contains(left, path) {
-			return s.partWithout(ctx, before, commit, left, t)
+			return s.partWithout(ctx, before, commit, part{left, kept, tree}, t)
 		}
 	}
 	return "", nil
+}
+
+// part says what of a commit a worktree has got: all but the paths in left, and those in kept as in tree.
+type part struct {
+	left, kept []string
+	tree       string
 }
 
 // lacks returns the paths in which the worktree does not have, beside what it has changed itself, what a
@@ -185,27 +193,30 @@ func (s *Store) lacks(ctx context.Context, before, merged string, t Taken) ([]st
 	return slices.DeleteFunc(paths, func(path string) bool { return !t.reset && slices.Contains(both.Conflicts, path) }), err
 }
 
-// leftByGit returns which of the paths of a commit that seem not to be taken a merge or a rebase has not taken either: the
-// agent's git knows nothing of grafts, and keeps work that has landed and was reverted.
-func (s *Store) leftByGit(ctx context.Context, before, commit string, left []string, t Taken) ([]string, error) {
+// keptByGit returns which of the paths of a commit that seem not to be taken are as a merge or a rebase has left them, and
+// the tree of that merge: the agent's git knows nothing of grafts, and keeps work that has landed and was reverted.
+func (s *Store) keptByGit(ctx context.Context, before, commit string, left []string, t Taken) (kept []string, tree string, err error) {
 	if len(left) == 0 || t.reset {
-		return left, nil
+		return nil, "", nil
 	}
 	merged, err := s.plain.MergeTree(ctx, t.Dir, before, commit)
 	switch {
 	case errors.Is(err, objects.ErrUnrelated):
-		return left, nil
+		return nil, "", nil
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	}
 	lacks, err := s.lacks(ctx, before, merged.Tree, t)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	changed, err := s.objects.ChangedPaths(ctx, before, t.Snapshot)
-	return slices.DeleteFunc(left, func(path string) bool {
-		return slices.Contains(changed, path) && !slices.Contains(lacks, path) && !slices.Contains(merged.Conflicts, path)
-	}), err
+	for _, path := range left {
+		if slices.Contains(changed, path) && !slices.Contains(lacks, path) && !slices.Contains(merged.Conflicts, path) {
+			kept = append(kept, path)
+		}
+	}
+	return kept, merged.Tree, err
 }
 
 // resolved returns the conflicts that a merge or a rebase may have resolved to what the worktree had before: none
@@ -227,14 +238,17 @@ func (s *Store) part(ctx context.Context, tree, name, commit string, parents ...
 	return s.plain.Commit(ctx, objects.NewCommit{Tree: tree, Parents: parents, Message: partOf + name + ofWhole + commit + "\n", Own: true})
 }
 
-// partWithout makes a commit that has a commit's paths but those in left, which are as they were before the
+// partWithout makes a commit that has of a commit's paths what was got; those that were left are as they were before the
 // commit and the state parted. The commit is grafted onto it, and so has it.
-func (s *Store) partWithout(ctx context.Context, before, commit string, left []string, t Taken) (string, error) {
+func (s *Store) partWithout(ctx context.Context, before, commit string, p part, t Taken) (string, error) {
 	base, err := s.objects.MergeBase(ctx, before, commit)
 	if err != nil || base == "" {
 		return "", err
 	}
-	tree, err := s.objects.TreeWith(ctx, commit, base, left)
+	tree, err := s.objects.TreeWith(ctx, commit, base, p.left)
+	if err == nil && len(p.kept) > 0 {
+		tree, err = s.objects.TreeWith(ctx, tree, p.tree, p.kept)
+	}
 	if err != nil {
 		return "", err
 	}

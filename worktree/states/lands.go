@@ -131,7 +131,9 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	case len(l.Left) == 0:
 		l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, l.State)
 	default:
-		l.Merged, err = s.steps(ctx, l.Dir, onto, l.Work())
+		if l.Merged, err = s.steps(ctx, l.Dir, onto, l.Work()); err == nil && len(l.Conflicts) == 0 {
+			err = s.leaveAlike(ctx, l, onto)
+		}
 	}
 	if err != nil || len(l.Conflicts) > 0 {
 		return err
@@ -170,6 +172,24 @@ func (s *Store) steps(ctx context.Context, dir, tip string, work [][2]string) (m
 		}
 	}
 	return merged, nil
+}
+
+// leaveAlike keeps the paths of the branch that the state has alike: what a step did there, a later one has
+// taken back.
+func (s *Store) leaveAlike(ctx context.Context, l *Lands, onto string) error {
+	changed, err := s.objects.ChangedPaths(ctx, onto, l.Tree)
+	if err != nil {
+		return err
+	}
+	differ, err := s.objects.ChangedPaths(ctx, onto, l.State)
+	if err != nil {
+		return err
+	}
+	alike := slices.DeleteFunc(changed, func(path string) bool { return slices.Contains(differ, path) })
+	if len(alike) > 0 {
+		l.Tree, err = s.objects.TreeWith(ctx, l.Tree, onto, alike)
+	}
+	return err
 }
 
 // has reports whether a tree has all paths in which two commits differ as the second one has them.

@@ -157,27 +157,35 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 	}
 	twin := before.Twin
 	for _, one := range chain {
-		if !one.own {
-			break
-		}
-		if len(one.parents) < 2 {
+		from, got := "", one.id // the commit that the chain begins with
+		switch {
+		case one.own && len(one.parents) < 2:
 			continue
+		case one.own:
+			from, got = one.parents[0], one.parents[1]
 		}
-		if has, err := s.plain.Contains(ctx, t.Head, one.parents[1]); has || err != nil {
+		if has, err := s.plain.Contains(ctx, t.Head, got); has || err != nil {
 			return twin, err
 		}
-		brought, err := s.objects.ChangedPaths(ctx, one.parents[0], one.id)
+		if !one.own {
+			if from, err = s.plain.MergeBase(ctx, t.Head, got); err != nil || from == "" {
+				return twin, err
+			}
+		}
+		brought, err := s.objects.ChangedPaths(ctx, from, one.id)
 		if err != nil {
 			return "", err
 		}
-		if len(brought) == 0 { // no file says whether it went
-			continue
-		}
-		differ, err := s.objects.ChangedPaths(ctx, one.parents[0], t.Snapshot)
+		differ, err := s.objects.ChangedPaths(ctx, from, t.Snapshot)
 		if err != nil || slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(differ, path) }) {
 			return twin, err
 		}
-		twin = one.parents[0]
+		if len(brought) > 0 { // else no file says whether it went
+			twin = from
+		}
+		if !one.own {
+			break
+		}
 	}
 	return twin, nil
 }

@@ -305,6 +305,55 @@ func TestWorkLands(t *testing.T) {
 			c.turn(nil, "reset -q --soft main", "commit -q -m soft")
 			w.expect("land", c.land()+" "+w.has(), "nothing a=1 r=readme")
 		}},
+		{"reset --hard to before what it began with", func(w *world) {
+			b := w.tip()
+			w.user("u", "u")
+			a := w.agent("a")
+			a.turn(files("a", "1"))
+			a.turn(files("x", "1"), "reset -q --hard "+b, "add -A", "commit -q -m x")
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme u=u x=1")
+		}},
+		{"rebased onto what was before its beginning", func(w *world) {
+			b := w.tip()
+			u := w.user("u", "u")
+			a := w.agent("a")
+			a.turn(files("a", "1"), "add -A", "commit -q -m a", "rebase -q --onto "+b+" "+u)
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme u=u")
+		}},
+		{"reset --soft to before what it began with", func(w *world) {
+			b := w.tip()
+			w.user("u", "u")
+			a := w.agent("a")
+			a.turn(files("a", "1"), "reset -q --soft "+b, "add -A", "commit -q -m all")
+			w.Git("rm", "-q", "u")
+			w.Git("commit", "-q", "-m", "without u")
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme")
+		}},
+		{"merged main, which had reverted its line and changed another one", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			a.turn(files("f", "1\n2\n3\n4\n5\n6\n7\n8\n9 a"), "add -A", "commit -q -m a")
+			a.land()
+			w.Git("revert", "--no-edit", "HEAD")
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9")
+			a.turn(files("b", "b"), "add -A", "commit -q -m b", "merge -q --no-edit main")
+			w.expect("land", a.land()+" "+w.has(), "landed b=b f=1 user\n2\n3\n4\n5\n6\n7\n8\n9 r=readme")
+			a.turn(files("f", "1 user\n2\n3\n4\n5 a\n6\n7\n8\n9 a"), "add -A", "commit -q -m more")
+			w.expect("land again", a.land()+" "+w.has(), "landed b=b f=1 user\n2\n3\n4\n5 a\n6\n7\n8\n9 r=readme")
+		}},
+		{"what neither main nor the worktree has, after main has left what was got", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			w.user("u", "u")
+			a.update()
+			w.Git("reset", "-q", "--hard", b)
+			a.turn(files("y", "quartz"), "add -A", "commit -q -m y")
+			w.user("y", "quartz")
+			a.turn(nil, "merge -q --no-edit main")
+			w.Git("revert", "--no-edit", "HEAD")
+			a.turn(files("z", "z"), "add -A", "commit -q -m z")
+			a.turn(nil, "merge -q --no-edit main")
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme z=z")
+		}},
 		{"amended what it got", func(w *world) {
 			b, c, e := w.tip(), w.agent("c"), w.agent("e")
 			e.turn(files("e", "e"))
