@@ -174,6 +174,17 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 				stood = !had
 			}
 		}
+		if commit != "" && stood && one.As == string(Commits) { // some of its commits may have been dropped
+			one.tip, one.Commit = t.tip, commit
+			if err := one.remade(ctx, w.Repo.Objects()); err != nil {
+				return nil, err
+			}
+			out, err := one.takenOut(ctx, w.Repo.Objects())
+			if err != nil {
+				return nil, err
+			}
+			stood = !out
+		}
 		if commit != "" && stood {
 			found[one.Twin] = commit
 		}

@@ -175,17 +175,25 @@ func (s *Store) steps(ctx context.Context, dir, tip string, work [][2]string) (m
 }
 
 // leaveAlike keeps the paths of the branch that the state has alike: what a step did there, a later one has
-// taken back.
+// taken back. What only came with commits that the branch has left is not taken back.
 func (s *Store) leaveAlike(ctx context.Context, l *Lands, onto string) error {
-	changed, err := s.objects.ChangedPaths(ctx, onto, l.Tree)
+	alike, err := s.objects.ChangedPaths(ctx, onto, l.Tree)
 	if err != nil {
 		return err
 	}
-	differ, err := s.objects.ChangedPaths(ctx, onto, l.State)
-	if err != nil {
-		return err
+	apart := [][2]string{{onto, l.State}}
+	for _, step := range l.Steps {
+		if slices.Contains(l.Left, step.Got) {
+			apart = append(apart, [2]string{step.From, step.To})
+		}
 	}
-	alike := slices.DeleteFunc(changed, func(path string) bool { return slices.Contains(differ, path) })
+	for _, pair := range apart {
+		differ, err := s.objects.ChangedPaths(ctx, pair[0], pair[1])
+		if err != nil {
+			return err
+		}
+		alike = slices.DeleteFunc(alike, func(path string) bool { return slices.Contains(differ, path) })
+	}
 	if len(alike) > 0 {
 		l.Tree, err = s.objects.TreeWith(ctx, l.Tree, onto, alike)
 	}
