@@ -66,9 +66,9 @@ func (d Dirt) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// inspect is See without regard to Plan.Saved. compared reports whether something outside of the
+// inspect is See for files without regard to saved, which is Plan.Saved. compared reports whether something outside of the
 // worktree was compared with it.
-func (m *Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared bool, err error) {
+func (m *Manager) inspect(ctx context.Context, path, saved string) (dirt Dirt, compared bool, err error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Dirt{}, false, err
@@ -80,7 +80,7 @@ func (m *Manager) inspect(ctx context.Context, path string) (dirt Dirt, compared
 	if err := i.look(ctx); err != nil {
 		return Dirt{}, false, err
 	}
-	dirt.Detached, err = m.rescues().unkeptCommits(ctx, path, admin)
+	dirt.Detached, err = m.rescues().unkeptCommits(ctx, path, admin, saved)
 	return dirt, compared, err
 }
 

@@ -15,7 +15,7 @@ func (w *world) dirt(p Plan) Dirt {
 	w.t.Helper()
 	admin := gitIn(w.t, p.Path, "rev-parse", "--absolute-git-dir")
 	before, index := tree(w.t, p.Path), tree(w.t, admin)
-	d, _, err := w.m.inspect(w.t.Context(), p.Path)
+	d, _, err := w.m.inspect(w.t.Context(), p.Path, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -205,8 +205,12 @@ func (r *rescues) isEmptyTree(ctx context.Context, repo git.Repo, tree string) b
 // with it.
 var ownRefs = []string{"refs/worktree/", "refs/bisect/", "refs/rewritten/"}
 
-// allOthers lists the arguments of `rev-list --not` for the refs that stay.
-var allOthers = []string{"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--glob=refs/*"}
+// allOthers lists the arguments of `rev-list --not` for the refs that stay. Turn tags and the refs of states do
+// not: a purge deletes them.
+var allOthers = []string{
+	"--exclude=refs/worktree/*", "--exclude=refs/bisect/*", "--exclude=refs/rewritten/*", "--exclude=refs/tags/afk-*", "--exclude=refs/paw/*", "--glob=refs/*",
+	"--glob=refs/paw/*/rescue/*",
+}
 
 // ownRef is a ref of one worktree, or its detached HEAD, with the object it points to and the object's
 // type.
@@ -251,8 +255,13 @@ func hasFiles(dir string) bool {
 }
 
 // unkeptCommits describes the commits that only a detached HEAD or a ref of the worktree at path
-// leads to, "" for none. A ref to another type of object is reported as such.
-func (r *rescues) unkeptCommits(ctx context.Context, path, admin string) (string, error) {
+// leads to, "" for none, apart from those that the commit saved has, "" for none. A ref to another type of object is
+// reported as such.
+func (r *rescues) unkeptCommits(ctx context.Context, path, admin, saved string) (string, error) {
+	kept := allOthers
+	if saved != "" {
+		kept = append([]string{saved}, allOthers...)
+	}
 	repo := git.In(path)
 	refs, err := r.listOwnRefs(ctx, repo, admin)
 	if err != nil {
@@ -262,7 +271,7 @@ func (r *rescues) unkeptCommits(ctx context.Context, path, admin string) (string
 		if ref.kind != "commit" {
 			return fmt.Sprintf("a %s that only %s holds", ref.kind, ref.name), nil
 		}
-		out, err := repo.Output(ctx, append([]string{"rev-list", ref.oid, "--not"}, allOthers...)...)
+		out, err := repo.Output(ctx, append([]string{"rev-list", ref.oid, "--not"}, kept...)...)
 		if err != nil {
 			return "", err
 		}

@@ -46,7 +46,7 @@ func (m *Manager) See(ctx context.Context, p Plan) (Seen, error) {
 		return Seen{}, err
 	}
 	var compared bool
-	if s.Dirt, compared, err = m.inspect(ctx, path); err != nil {
+	if s.Dirt, compared, err = m.inspect(ctx, path, p.Saved); err != nil {
 		return Seen{}, err
 	}
 	if m.forgive(ctx, p, &s.Dirt) {
