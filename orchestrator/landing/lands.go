@@ -233,16 +233,9 @@ func (w work) bringAgain(ctx context.Context, t target, l *lands, twin string) (
 	if l.again, err = w.reverted(ctx, t, twin); err != nil || len(l.again) == 0 {
 		return "", err
 	}
-	tree, chains := t.tip, w.Repo.States().Objects()
+	tree := t.tip
 	for _, one := range l.again {
-		base, brings := one.Before, one.After
-		if one.brings != one.Twin { // only a part of it
-			if base, err = chains.MergeBase(ctx, one.Before, one.brings); err != nil {
-				return "", err
-			}
-			base, brings = cmp.Or(base, one.Before), one.brings
-		}
-		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), base, tree, brings)
+		merged, err := mergeAgain(ctx, w, t, one, tree)
 		if err != nil {
 			return "", err
 		}
@@ -253,6 +246,19 @@ func (w work) bringAgain(ctx context.Context, t target, l *lands, twin string) (
 		tree = merged.Tree
 	}
 	return w.Repo.States().Twin(ctx, tree+"^{tree}", w.Record.TurnSession+" again", t.tip)
+}
+
+// mergeAgain merges what a reverted landing has brought, or the part of it that a state led to, into a tree once more.
+func mergeAgain(ctx context.Context, w work, t target, one *Stand, tree string) (objects.Merged, error) {
+	base, brings := one.Before, one.After
+	if one.brings != one.Twin { // only a part of it
+		from, err := w.Repo.States().Objects().MergeBase(ctx, one.Before, one.brings)
+		if err != nil {
+			return objects.Merged{}, err
+		}
+		base, brings = cmp.Or(from, one.Before), one.brings
+	}
+	return w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), base, tree, brings)
 }
 
 // keepIgnored keeps files of the branch that only look deleted: the agent landed them without ever

@@ -225,7 +225,7 @@ func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, er
 	}
 	var some []*Stand
 	for _, one := range all {
-		if one.Standing != Reverted || one.Twin == "" {
+		if one.Standing != Reverted && !(one.Standing == InForce && one.Revert != "") || one.Twin == "" { // some of its commits may be reverted
 			continue
 		}
 		if one.brings, err = w.older(ctx, one, twin); err != nil {
@@ -251,7 +251,7 @@ func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, er
 				one.since = append(one.since, numbersIn(later.Turns)...)
 			}
 		}
-		lacks, err := w.lacks(ctx, one, twin, t.tip)
+		lacks, err := w.lacks(ctx, t, one, twin)
 		if err != nil {
 			return nil, err
 		}
@@ -277,20 +277,30 @@ func (w work) older(ctx context.Context, one *Stand, state string) (string, erro
 	return "", nil
 }
 
-// lacks reports whether a tip has a file as it was before a landing, and a state does not.
-func (w work) lacks(ctx context.Context, one *Stand, state, tip string) (bool, error) {
-	all, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{one.Before, one.After}, {one.Before, state}, {one.Before, tip}})
+// lacks reports whether a tip has a file as it was before a landing, or lines of one, and a state does not.
+func (w work) lacks(ctx context.Context, t target, one *Stand, state string) (bool, error) {
+	all, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{one.Before, one.After}, {one.Before, state}, {one.Before, t.tip}})
 	if err != nil {
 		return false, err
 	}
+	changed := false
 	for path := range all[0] {
 		_, here := all[1][path]
 		_, there := all[2][path]
 		if here && !there {
 			return true, nil
 		}
+		changed = changed || here
 	}
-	return false, nil
+	if !changed {
+		return false, nil
+	}
+	merged, err := mergeAgain(ctx, w, t, one, t.tip)
+	if err != nil || len(merged.Conflicts) > 0 {
+		return false, err
+	}
+	same, err := w.Repo.Objects().SameTree(ctx, t.tip, merged.Tree)
+	return !same, err
 }
 
 // Standings returns all landings of a session by number, with their standing in their branches. A
