@@ -251,12 +251,9 @@ func lookCloser(ctx context.Context, t target, agents []work, twins []string, ah
 			if err != nil {
 				return err
 			}
-			committed, err := w.committedStates(ctx, ahead[i])
-			if err != nil {
-				return err
-			}
+			committed := slices.ContainsFunc(ahead[i].Steps, func(step states.Step) bool { return step.Commit != "" })
 			landed := slices.ContainsFunc(all, func(one *Stand) bool { return ahead[i].Has(one.Twin) })
-			if !landed && len(committed) == 0 && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
+			if !landed && !committed && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
 				continue
 			}
 			if closer[i], err = w.landsAlone(ctx, t, twins[i]); err != nil {

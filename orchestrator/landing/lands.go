@@ -6,12 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
-	"paw/session/turn"
 	"paw/worktree/objects"
 	"paw/worktree/states"
 )
@@ -148,7 +146,7 @@ func inAny(ctx context.Context, o *objects.Store, commit string, tips []string) 
 // names: they were amended, rebased or squashed. One that stood on an earlier landing of the agent
 // which the branch has lost is none of them: it would bring that one back into the history.
 func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
-	found, err := w.mergedByHand(ctx, t, a)
+	found, err := w.Repo.States().MergedByHand(ctx, t.tip, a)
 	if err != nil {
 		return nil, err
 	}
@@ -190,41 +188,6 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 		}
 	}
 	return found, nil
-}
-
-// mergedByHand finds the ends of turns whose commits a branch has: what has become of them there since, they are no
-// work to land.
-func (w work) mergedByHand(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
-	found := map[string]string{}
-	own, err := w.committedStates(ctx, a)
-	if len(own) == 0 || err != nil {
-		return found, err
-	}
-	merged, err := states.Merged(ctx, w.Repo.Objects(), t.tip, turn.RefPrefix(w.Record.TurnSession)+"turn/")
-	for ref, turn := range own {
-		if merged[ref] {
-			found[turn.Twin] = turn.Snapshot
-		}
-	}
-	return found, err
-}
-
-// committedStates returns the states at the ends of turns that the agent has committed whole, by the refs of the turns.
-func (w work) committedStates(ctx context.Context, a states.Ahead) (map[string]states.State, error) {
-	made, err := w.made()
-	if err != nil || len(made) == 0 {
-		return nil, err
-	}
-	ofTurns := turn.RefPrefix(w.Record.TurnSession) + "turn/"
-	refs, err := w.Repo.Refs().List(ctx, ofTurns, turn.StatePrefix(w.Record.TurnSession))
-	own := map[string]states.State{}
-	for ref, twin := range refs {
-		number, is := strings.CutPrefix(ref, turn.StatePrefix(w.Record.TurnSession))
-		if commit := refs[ofTurns+number]; is && a.Has(twin) && made[commit] {
-			own[ofTurns+number] = states.State{Twin: twin, Snapshot: commit}
-		}
-	}
-	return own, err
 }
 
 // bringAgain finds the reverted landings of a state, and returns a commit of the branch into which they

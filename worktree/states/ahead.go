@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Ahead is what the chain of a state has that a branch has not.
@@ -21,6 +22,7 @@ type Ahead struct {
 type Step struct {
 	From, To string // twins, or the commit with which the chain begins
 	Got      string // the commit that the step has got, "" for work
+	Commit   string // the commit that was made in the worktree and has the files of To; "" for none
 }
 
 // None reports whether the branch has the state.
@@ -57,7 +59,7 @@ func chainOf(known map[string]line, state string) Ahead {
 	a := Ahead{has: map[string]bool{}}
 	at, there := known[state]
 	for there && at.own && len(at.parents) > 0 {
-		step := Step{From: at.parents[0], To: at.id}
+		step := Step{From: at.parents[0], To: at.id, Commit: at.commit}
 		a.has[at.id] = true
 		for _, got := range at.parents[1:] {
 			switch step.Got = got; {
@@ -82,6 +84,31 @@ func chainOf(known map[string]line, state string) Ahead {
 	slices.Reverse(a.Steps)
 	a.Whole = a.Steps
 	return a
+}
+
+// MergedByHand finds the newest state whose commit a branch has, in the history that the user sees: what has become of
+// it there since, it is no work to land. The result is the commit by the twin.
+func (s *Store) MergedByHand(ctx context.Context, tip string, a Ahead) (map[string]string, error) {
+	found := map[string]string{}
+	var commits []string
+	for _, step := range a.Steps {
+		if step.Commit != "" {
+			commits = append(commits, step.Commit)
+		}
+	}
+	if len(commits) == 0 {
+		return found, nil
+	}
+	out, err := s.plain.Home().Output(ctx, slices.Concat([]string{"rev-list", "--ignore-missing"}, commits, []string{"^" + tip, "--"})...)
+	missing := strings.Fields(out)
+	for _, step := range slices.Backward(a.Steps) {
+		if err != nil || step.Commit == "" || slices.Contains(missing, step.Commit) || !s.plain.Has(ctx, step.Commit) {
+			continue
+		}
+		found[step.To] = step.Commit
+		break
+	}
+	return found, err
 }
 
 // Clean returns the newest twin of the chain that has nothing of what the branch has left, "" for none.

@@ -69,6 +69,9 @@ type Taken struct {
 // Subject begins the message of each twin. No other commit has one like it.
 const Subject = "paw: state "
 
+// madeAs is followed by the id of the commit that was made in the worktree and has the files of a state.
+const madeAs = ", commit "
+
 // partOf begins the subject of a commit that has a part of another one, the id of which follows whole.
 const partOf, ofWhole = "part of state ", " of "
 
@@ -89,6 +92,11 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 			return State{}, err
 		}
 		if same, err := s.objects.SameTree(ctx, next.Twin, t.Snapshot); same || err != nil { // often nothing else has changed
+			return next, err
+		}
+	}
+	if t.Head != before.Head && log.made()[t.Head] { // the user's git may merge what is committed, and leave the rest
+		if next.Twin, err = s.Twin(ctx, t.Head+"^{tree}", t.Name+madeAs+t.Head, next.Twin); err != nil || t.Snapshot == t.Head {
 			return next, err
 		}
 	}
@@ -203,7 +211,11 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 		if f := strings.Split(strings.TrimSuffix(text, "\n"), "\x00"); len(f) == 6 {
 			parents := strings.Fields(f[3])
 			o.Know(f[1], f[2], parents...)
-			all = append(all, line{f[1], parents, f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), f[0] == "-"})
+			one := line{id: f[1], parents: parents, own: f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), beyond: f[0] == "-"}
+			if _, commit, is := strings.Cut(f[5], madeAs); is && one.own {
+				one.commit = commit
+			}
+			all = append(all, one)
 		}
 	}
 	return all, err
@@ -213,6 +225,7 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 type line struct {
 	id      string
 	parents []string
-	own     bool // paw made it: a twin, or a snapshot with which a chain begins
-	beyond  bool // it is only listed because it is a parent of others, with --boundary
+	own     bool   // paw made it: a twin, or a snapshot with which a chain begins
+	commit  string // of a twin, the commit that was made in the worktree and has its files; "" for none
+	beyond  bool   // it is only listed because it is a parent of others, with --boundary
 }

@@ -126,7 +126,9 @@ func (a *worker) next(chains *Store) State {
 
 func (a *worker) lands(twin string) Lands {
 	a.w.T.Helper()
-	l, err := a.w.chains.Lands(a.w.T.Context(), Question{Dir: a.w.Dir, Tip: a.w.tip(), State: twin})
+	l, err := a.w.chains.Lands(a.w.T.Context(), Question{Dir: a.w.Dir, Tip: a.w.tip(), State: twin, Landed: func(ctx context.Context, ahead Ahead) (map[string]string, error) {
+		return a.w.chains.MergedByHand(ctx, a.w.tip(), ahead)
+	}})
 	if err != nil {
 		a.w.T.Fatal(err)
 	}
@@ -353,6 +355,15 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("z", "z"), "add -A", "commit -q -m z")
 			a.turn(nil, "merge -q --no-edit main")
 			w.expect("land", a.land()+" "+w.has(), "landed r=readme z=z")
+		}},
+		{"commits merged by hand and reverted, beside what was not committed", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1"), "add -A", "commit -q -m x")
+			a.turn(files("z", "1"))
+			a.turn(files("y", "1"), "add y", "commit -q -m y")
+			w.Git("merge", "-q", a.git("rev-parse", "HEAD"))
+			w.Git("revert", "--no-edit", "HEAD")
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme x=1 z=1")
 		}},
 		{"amended what it got", func(w *world) {
 			b, c, e := w.tip(), w.agent("c"), w.agent("e")
