@@ -22,7 +22,8 @@ type Ahead struct {
 type Step struct {
 	From, To string // twins, or the commit with which the chain begins
 	Got      string // the commit that the step has got, "" for work
-	Commit   string // the commit that was made in the worktree and has the files of To; "" for none
+	Made     string // the twin of what the worktree's own commits have of To, "" for nothing
+	Commit   string // the commit of Made
 }
 
 // None reports whether the branch has the state.
@@ -59,8 +60,11 @@ func chainOf(known map[string]line, state string) Ahead {
 	a := Ahead{has: map[string]bool{}}
 	at, there := known[state]
 	for there && at.own && len(at.parents) > 0 {
-		step := Step{From: at.parents[0], To: at.id, Commit: at.commit}
+		step := Step{From: at.parents[0], To: at.id}
 		a.has[at.id] = true
+		if at.commit != "" {
+			step.Made, step.Commit = at.id, at.commit
+		}
 		for _, got := range at.parents[1:] {
 			switch step.Got = got; {
 			case known[got].own: // another agent's work comes along
@@ -75,8 +79,12 @@ func chainOf(known map[string]line, state string) Ahead {
 				a.Left = append(a.Left, got)
 			}
 		}
+		if made := known[step.From]; made.partly {
+			a.has[made.id] = true
+			step.From, step.Made, step.Commit = made.parents[0], made.id, made.commit
+		}
 		a.Steps = append(a.Steps, step)
-		at, there = known[at.parents[0]]
+		at, there = known[step.From]
 	}
 	if there {
 		a.Root = at.id
@@ -105,7 +113,7 @@ func (s *Store) MergedByHand(ctx context.Context, tip string, a Ahead) (map[stri
 		if err != nil || step.Commit == "" || slices.Contains(missing, step.Commit) || !s.plain.Has(ctx, step.Commit) {
 			continue
 		}
-		found[step.To] = step.Commit
+		found[step.Made] = step.Commit
 		break
 	}
 	return found, err
@@ -128,13 +136,19 @@ func (a *Ahead) Since(twins map[string]string) {
 		a.Steps, a.Left, a.Root, a.has = nil, nil, "", nil
 	}
 	for i, step := range slices.Backward(a.Steps) {
-		if twins[step.To] != "" {
-			for _, left := range a.Steps[:i+1] {
-				delete(a.has, left.To)
-			}
-			a.Steps = a.Steps[i+1:]
-			return
+		if twins[step.To] == "" && twins[step.Made] == "" {
+			continue
 		}
+		for _, left := range a.Steps[:i] {
+			delete(a.has, left.To)
+		}
+		delete(a.has, step.Made)
+		if a.Steps = a.Steps[i+1:]; twins[step.To] != "" {
+			delete(a.has, step.To)
+		} else {
+			a.Steps = append([]Step{{From: step.Made, To: step.To}}, a.Steps...)
+		}
+		return
 	}
 }
 

@@ -69,8 +69,9 @@ type Taken struct {
 // Subject begins the message of each twin. No other commit has one like it.
 const Subject = "paw: state "
 
-// madeAs is followed by the id of the commit that was made in the worktree and has the files of a state.
-const madeAs = ", commit "
+// madeAs is followed by the id of the commit that was made in the worktree and has the files of a state, or after partly what was
+// committed of the files of the next state.
+const madeAs, partly = ", commit ", ", partly"
 
 // partOf begins the subject of a commit that has a part of another one, the id of which follows whole.
 const partOf, ofWhole = "part of state ", " of "
@@ -96,7 +97,11 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 		}
 	}
 	if t.Head != before.Head && log.made()[t.Head] { // the user's git may merge what is committed, and leave the rest
-		if next.Twin, err = s.Twin(ctx, t.Head+"^{tree}", t.Name+madeAs+t.Head, next.Twin); err != nil || t.Snapshot == t.Head {
+		name := t.Name + partly + madeAs
+		if t.Snapshot == t.Head {
+			name = t.Name + madeAs
+		}
+		if next.Twin, err = s.Twin(ctx, t.Head+"^{tree}", name+t.Head, next.Twin); err != nil || t.Snapshot == t.Head {
 			return next, err
 		}
 	}
@@ -212,8 +217,8 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 			parents := strings.Fields(f[3])
 			o.Know(f[1], f[2], parents...)
 			one := line{id: f[1], parents: parents, own: f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), beyond: f[0] == "-"}
-			if _, commit, is := strings.Cut(f[5], madeAs); is && one.own {
-				one.commit = commit
+			if name, commit, is := strings.Cut(f[5], madeAs); is && one.own {
+				one.commit, one.partly = commit, strings.HasSuffix(name, partly)
 			}
 			all = append(all, one)
 		}
@@ -227,5 +232,6 @@ type line struct {
 	parents []string
 	own     bool   // paw made it: a twin, or a snapshot with which a chain begins
 	commit  string // of a twin, the commit that was made in the worktree and has its files; "" for none
+	partly  bool   // the commit has not all files of the state
 	beyond  bool   // it is only listed because it is a parent of others, with --boundary
 }
