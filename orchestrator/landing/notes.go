@@ -160,6 +160,10 @@ func (l *landing) alongMerged(ctx context.Context, commits []objects.CommitInfo)
 	if len(commits) == 0 {
 		return nil, nil
 	}
+	made, err := l.made()
+	if err != nil {
+		return nil, err
+	}
 	sessions, err := l.siblings()
 	for _, s := range sessions {
 		for _, w := range s.Agents {
@@ -170,8 +174,8 @@ func (l *landing) alongMerged(ctx context.Context, commits []objects.CommitInfo)
 			if err != nil {
 				return nil, err
 			}
-			if !slices.ContainsFunc(commits, func(one objects.CommitInfo) bool { return one.ID == tip }) {
-				continue
+			if made[tip] || !slices.ContainsFunc(commits, func(one objects.CommitInfo) bool { return one.ID == tip }) {
+				continue // that agent began here, or what it did does not land
 			}
 			now, err := l.Repo.Refs().List(ctx, turn.NowRef(w.TurnSession))
 			if err != nil {

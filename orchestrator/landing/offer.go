@@ -223,7 +223,7 @@ func PreparePush(ctx context.Context, h *app.App, s *session.Session, into strin
 		behind = !has
 	}
 	if behind {
-		return nil, errs.New(errs.Refused, "branch %s: %s/%s has what it has not", p.branch, p.remote.Name, p.upstream).Hint("git pull --ff-only %s %s", errs.Quote(p.remote.Name), errs.Quote(p.upstream))
+		return nil, errs.New(errs.Refused, "branch %s: %s/%s has what it has not", p.branch, p.remote.Name, p.upstream).Hint("git pull --no-rebase %s %s", errs.Quote(p.remote.Name), errs.Quote(p.upstream))
 	}
 	return p, nil
 }

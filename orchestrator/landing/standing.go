@@ -139,10 +139,10 @@ func (s *Stand) decide(merged map[string]bool, named, reverts map[string]string)
 		s.Standing = Undone
 	case named[s.short()] != "":
 		s.Standing, s.Commit = InForce, named[s.short()]
+	case s.offered(): // another landing may have brought the state
+		s.Standing = Offered
 	case ref("twin"):
 		s.Standing = InForce
-	case s.offered():
-		s.Standing = Offered
 	default:
 		s.Standing = NotIn
 	}
