@@ -146,10 +146,7 @@ func inAny(ctx context.Context, o *objects.Store, commit string, tips []string) 
 // names: they were amended, rebased or squashed. One that stood on an earlier landing of the agent
 // which the branch has lost is none of them: it would bring that one back into the history.
 func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
-	found, err := w.Repo.States().MergedByHand(ctx, t.tip, a)
-	if err != nil {
-		return nil, err
-	}
+	found := map[string]string{}
 	some, err := w.landingsIn(t.branch)
 	some = slices.DeleteFunc(some, func(one *Stand) bool {
 		return !a.Has(one.Twin) && !slices.Contains(a.Later, one.Twin) || one.undone() || !w.Repo.Objects().Has(ctx, one.Before)

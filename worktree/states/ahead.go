@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Ahead is what the chain of a state has that a branch has not.
@@ -92,31 +91,6 @@ func chainOf(known map[string]line, state string) Ahead {
 	slices.Reverse(a.Steps)
 	a.Whole = a.Steps
 	return a
-}
-
-// MergedByHand finds the newest state whose commit a branch has, in the history that the user sees: what has become of
-// it there since, it is no work to land. The result is the commit by the twin.
-func (s *Store) MergedByHand(ctx context.Context, tip string, a Ahead) (map[string]string, error) {
-	found := map[string]string{}
-	var commits []string
-	for _, step := range a.Steps {
-		if step.Commit != "" {
-			commits = append(commits, step.Commit)
-		}
-	}
-	if len(commits) == 0 {
-		return found, nil
-	}
-	out, err := s.plain.Home().Output(ctx, slices.Concat([]string{"rev-list", "--ignore-missing"}, commits, []string{"^" + tip, "--"})...)
-	missing := strings.Fields(out)
-	for _, step := range slices.Backward(a.Steps) {
-		if err != nil || step.Commit == "" || slices.Contains(missing, step.Commit) || !s.plain.Has(ctx, step.Commit) {
-			continue
-		}
-		found[step.Made] = step.Commit
-		break
-	}
-	return found, err
 }
 
 // Clean returns the newest twin of the chain that has nothing of what the branch has left, "" for none.

@@ -31,6 +31,9 @@ type Lands struct {
 	objects.Merged        // the tree that the branch would have
 	Stands         string // the tip, as a commit that also has the states it was found to stand for
 	Nothing        bool   // the branch has all of the state
+
+	byHand      string // commit of the worktree that the user's git has merged into the branch, "" for none
+	knowsByHand bool
 }
 
 // Lands merges a state with a tip.
@@ -80,8 +83,8 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 			l.Later = append(l.Later, twin)
 		}
 	}
-	if l.Root == "" {
-		return nil
+	if err := s.lookAtByHand(ctx, l); err != nil || l.Root == "" {
+		return err
 	}
 	had := true
 	if l.Had != nil {
@@ -129,7 +132,10 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	case len(l.Left) == 0 && onto == l.Stands && s.follows(l):
 		l.Tree, err = s.objects.TreeOf(ctx, l.State)
 	case len(l.Left) == 0:
-		l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, l.State)
+		var state string
+		if state, err = s.side(ctx, *l, l.State); err == nil {
+			l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, state)
+		}
 	default:
 		if l.Merged, err = s.steps(ctx, l.Dir, onto, l.Work()); err == nil && len(l.Conflicts) == 0 {
 			err = s.leaveAlike(ctx, l, onto)
@@ -242,7 +248,11 @@ func (s *Store) whole(ctx context.Context, l Lands) (string, error) {
 	var twins []string
 	var pairs [][2]string
 	for _, step := range slices.Backward(l.Steps) {
-		twins, pairs = append(twins, step.To), append(pairs, [2]string{l.Stands, step.To})
+		state, err := s.side(ctx, l, step.To)
+		if err != nil {
+			return "", err
+		}
+		twins, pairs = append(twins, step.To), append(pairs, [2]string{l.Stands, state})
 	}
 	merged, err := s.objects.MergePairs(ctx, l.Dir, pairs)
 	if err != nil {

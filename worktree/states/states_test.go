@@ -126,9 +126,7 @@ func (a *worker) next(chains *Store) State {
 
 func (a *worker) lands(twin string) Lands {
 	a.w.T.Helper()
-	l, err := a.w.chains.Lands(a.w.T.Context(), Question{Dir: a.w.Dir, Tip: a.w.tip(), State: twin, Landed: func(ctx context.Context, ahead Ahead) (map[string]string, error) {
-		return a.w.chains.MergedByHand(ctx, a.w.tip(), ahead)
-	}})
+	l, err := a.w.chains.Lands(a.w.T.Context(), Question{Dir: a.w.Dir, Tip: a.w.tip(), State: twin})
 	if err != nil {
 		a.w.T.Fatal(err)
 	}

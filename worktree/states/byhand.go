@@ -1,0 +1,60 @@
+package states
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"paw/worktree/objects"
+)
+
+// lookAtByHand leaves out the steps up to a commit of the worktree that the branch has, in the history that the user
+// sees: what has become of it there since, it is no work to land. It is grafted onto its twin, unless s writes nothing.
+func (s *Store) lookAtByHand(ctx context.Context, l *Lands) (err error) {
+	first := !l.knowsByHand
+	if first {
+		if l.byHand, err = s.newestIn(ctx, l.Tip, l.Steps); err != nil {
+			return err
+		}
+		l.knowsByHand = true
+	}
+	at := slices.IndexFunc(l.Steps, func(step Step) bool { return step.Commit == l.byHand })
+	if l.byHand == "" || at < 0 {
+		return nil
+	}
+	made := l.Steps[at].Made
+	l.Since(map[string]string{made: l.byHand})
+	if !first {
+		return nil
+	}
+	return s.Graft(ctx, l.byHand, made)
+}
+
+// newestIn returns the newest commit of some steps that a tip has in the history that the user sees, "" for none.
+func (s *Store) newestIn(ctx context.Context, tip string, steps []Step) (string, error) {
+	var commits []string
+	for _, step := range steps {
+		if step.Commit != "" {
+			commits = append(commits, step.Commit)
+		}
+	}
+	if len(commits) == 0 {
+		return "", nil
+	}
+	out, err := s.plain.Home().Output(ctx, slices.Concat([]string{"rev-list", "--ignore-missing"}, commits, []string{"^" + tip, "--"})...)
+	missing := strings.Fields(out)
+	for _, commit := range slices.Backward(commits) {
+		if err == nil && !slices.Contains(missing, commit) && s.plain.Has(ctx, commit) {
+			return commit, nil
+		}
+	}
+	return "", err
+}
+
+// side returns a state as a commit to merge, which has the commit that the user's git has merged already.
+func (s *Store) side(ctx context.Context, l Lands, twin string) (string, error) {
+	if l.byHand == "" {
+		return twin, nil
+	}
+	return s.objects.Commit(ctx, objects.NewCommit{Tree: twin + "^{tree}", Parents: []string{twin, l.byHand}, Message: "paw: side\n", Own: true})
+}
