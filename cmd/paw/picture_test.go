@@ -56,6 +56,7 @@ func TestPictureOfTheDesk(t *testing.T) {
 	w.ok(w.paw("send", "tests", "do: say I read the tests first.\ndo: hang"))
 	w.ok(w.paw("send", "api", "do: say I changed the parser.\ndo: ask Run npm test?"))
 	waitFor(t, "a turn has failed", func() bool { return w.agent("docs").State == "error" })
+	waitFor(t, "a hook has told since when api asks", func() bool { a := w.agent("api"); return a.State == "waiting_input" && a.StateSince != nil })
 	terminal := w.sized(110, 24, "paw; exec sleep 600")
 	terminal.awaits("NEEDS YOU 2", "I changed the parser.", "TO REVIEW 1", "WORKING 1", "QUIET 1")
 	waitFor(t, "lines are counted and conflicts forecast", func() bool { return strings.Count(terminal.screen(), "+1 -0  !") == 2 })
