@@ -200,7 +200,7 @@ func (c *Compared) ends(ctx context.Context, o DiffOptions) error {
 		return err
 	}
 	if c.From = one.Before; c.From == "" {
-		if c.From, err = turns.CommitAlone(c.of.App, c.of.Record.Name, one.Number, "begin", one.StartCommit, byForce); err != nil {
+		if c.From, err = turns.CommitAlone(ctx, c.of, one.Number, "begin", one.StartCommit, byForce); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,8 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	r := &rewinding{Agent: h.Agent(s, w), kind: session.ShiftRewind, dryRun: o.DryRun, again: fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n)}
 	r.target = func(t *turns.Recorder) (string, error) {
 		if n == 0 {
-			return t.Record.Start(), nil
+			err := turns.BeginThere(ctx, t.Agent)
+			return t.Record.Start(), err
 		}
 		list, _, err := turns.List(ctx, t.Agent)
 		if err != nil {

@@ -28,6 +28,7 @@ const (
 	NotIn    Standing = "not in branch" // the branch has been moved to before it, or it was left out of a rebase
 	Gone     Standing = "gone"          // the branch does not exist any more
 	Offered  Standing = "offered"       // a state that was offered for a merge by hand, and is not merged
+	Unknown  Standing = "unknown"       // the repository does not have its commits any more, as after its history was rewritten
 )
 
 // Stand is a landing, with its standing in its branch.
@@ -100,6 +101,10 @@ func (w work) standings(ctx context.Context, t target) ([]*Stand, error) {
 		}
 		one.decide(merged, named, reverts)
 		switch {
+		case !one.there(ctx, w.Repo.Objects()):
+			if one.Standing == NotIn {
+				one.Standing = Unknown
+			}
 		case one.undone() && one.stands():
 			err = w.cameBack(ctx, one)
 		case one.As != string(Commits):
@@ -151,6 +156,11 @@ func (s *Stand) decide(merged map[string]bool, named, reverts map[string]string)
 	}
 }
 
+// there reports whether the repository has the commits between which the landing lies.
+func (s *Stand) there(ctx context.Context, o *objects.Store) bool {
+	return o.Has(ctx, s.Before) && o.Has(ctx, s.After)
+}
+
 // cameBack looks at a landing that was undone and came into the history of the branch by another way. If
 // none of its files came with it, it counts as reverted.
 func (w work) cameBack(ctx context.Context, one *Stand) error {
@@ -163,6 +173,9 @@ func (w work) cameBack(ctx context.Context, one *Stand) error {
 
 // hasOf reports whether a commit has a file of the landing as the landing has left it.
 func (s *Stand) hasOf(ctx context.Context, o *objects.Store, commit string) (bool, error) {
+	if !s.there(ctx, o) {
+		return false, nil
+	}
 	all, err := o.BlobChanges(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}})
 	if err != nil {
 		return false, err
@@ -225,7 +238,10 @@ func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, er
 	}
 	var some []*Stand
 	for _, one := range all {
-		if one.Standing != Reverted && !(one.Standing == InForce && one.Revert != "") || one.Twin == "" { // some of its commits may be reverted
+		if one.Standing != Reverted && (one.Standing != InForce || one.Revert == "") { // some of its commits may be reverted
+			continue
+		}
+		if one.Twin == "" || !one.there(ctx, w.Repo.Objects()) || !w.Repo.Objects().Has(ctx, one.Twin) {
 			continue
 		}
 		if one.brings, err = w.older(ctx, one, twin); err != nil {

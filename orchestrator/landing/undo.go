@@ -119,6 +119,8 @@ func toUndo(s *session.Session, all []Stand, id int, checkout func(branch string
 		return nil, errs.New(errs.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
 	case one.Standing == Gone:
 		return nil, errs.New(errs.Refused, "landing %d: branch %s is gone, nothing is undone", id, one.Target).Hint("%s", list)
+	case one.Standing == Unknown:
+		return nil, errs.New(errs.Refused, "landing %d: its commits are gone from the repository, nothing is undone", id).Hint("%s", list)
 	case one.Standing == NotIn:
 		return nil, errs.New(errs.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
 	case one.As == string(Squash) && one.offered() && one.stands():

@@ -48,10 +48,11 @@ func originOf(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 		from.notes = append(from.notes, name+" has finished no turn yet: it begins where "+name+" began")
 	}
 	if from.Turn == 0 {
+		err := turns.BeginThere(ctx, h.Agent(s, w).In(m))
 		if from.commit = w.BaseCommit; w.From != nil {
 			from.Snapshot, from.State = w.From.Snapshot, w.From.State
 		}
-		return from, nil
+		return from, err
 	}
 	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
 	if err := fillOrigin(ctx, h, m, s, from, list, turns.Force{Yes: o.Force, Command: command}); err != nil {
@@ -97,7 +98,7 @@ func fillOrigin(ctx context.Context, h *app.App, m *worktree.Manager, s *session
 	}
 	snapshot := refs[ref]
 	if snapshot == "" && refs[head] != "" {
-		if _, err := turns.CommitAlone(h, from.Agent, from.Turn, "end", from.commit, byForce); err != nil {
+		if _, err := turns.CommitAlone(ctx, h.Agent(s, from.source).In(m), from.Turn, "end", from.commit, byForce); err != nil {
 			return err
 		}
 	}

@@ -34,6 +34,9 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := BeginThere(ctx, a); err != nil {
+		return nil, err
+	}
 	c := &Chain{Agent: a, Refs: found, was: found[turn.NowRef(a.Record.TurnSession)]}
 	switch shift := a.Record.Moving(); {
 	case shift != nil && c.moved(shift):
@@ -59,16 +62,6 @@ func (c *Chain) moved(shift *session.Shift) bool {
 
 // Was returns what the ref of the newest state is at, "" for none.
 func (c *Chain) Was() string { return c.was }
-
-// begin returns the state that the agent began with.
-func (c *Chain) begin() states.State {
-	w := c.Record
-	begin := states.State{Twin: w.Start(), Snapshot: w.Start(), Head: w.BaseCommit}
-	if w.From != nil {
-		begin.Twin = cmp.Or(w.From.State, begin.Twin)
-	}
-	return begin
-}
 
 // Now returns the newest state of the chain.
 func (c *Chain) Now() states.State { return c.last }

@@ -105,7 +105,7 @@ func tagFinished(ctx context.Context, a app.Agent) {
 		for _, result := range results {
 			commit, there := tags[result.Number]
 			switch {
-			case result.CommitHash == "":
+			case result.CommitHash == "" || !there && !t.Repo.Objects().Has(ctx, result.CommitHash):
 			case there:
 				failed = errors.Join(failed, tagElsewhere(a.Session, *a.Record, result.Number, commit, result.CommitHash))
 			default:

@@ -262,8 +262,12 @@ func LastSeen(ctx context.Context, a app.Agent) (string, error) {
 		ref = turn.LandedRef(a.Record.TurnSession, a.Record.SeenLanded, "twin")
 	}
 	refs, err := a.Repo.Refs().List(ctx, ref)
-	if err != nil || refs[ref] == "" {
+	if err == nil && refs[ref] == "" {
+		err = BeginThere(ctx, a)
 		return a.Record.Base(), err
+	}
+	if err != nil {
+		return "", err
 	}
 	return refs[ref], nil
 }

@@ -101,15 +101,20 @@ type Force struct {
 // CommitAlone returns the commit of a turn in place of a missing snapshot of its begin or end: what
 // was not committed then is unknown, because the snapshot was over the budget or failed. It refuses
 // without force, and notes it with force.
-func CommitAlone(h *app.App, agentName string, number int, side, commit string, byForce Force) (string, error) {
+func CommitAlone(ctx context.Context, a app.Agent, number int, side, commit string, byForce Force) (string, error) {
+	agentName := a.Record.Name
 	if commit == "" {
 		return "", errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s", number, agentName, side)
+	}
+	if !a.Repo.Objects().Has(ctx, commit) {
+		return "", errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s, and its commit is gone from the repository", number, agentName, side).
+			Hint("paw turns %s %s", a.Session.Name, agentName)
 	}
 	refused := errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s, only its commit is known", number, agentName, side)
 	if !byForce.Yes {
 		return "", refused.Hint("%s", byForce.Command)
 	}
-	h.Notef("%s", refused.Message)
+	a.App.Notef("%s", refused.Message)
 	return commit, nil
 }
 
@@ -119,7 +124,7 @@ func End(ctx context.Context, a app.Agent, one *Turn, byForce Force) (string, er
 	case one.State == turn.InProgress:
 		return StateNow(ctx, a)
 	case one.After == "":
-		return CommitAlone(a.App, a.Record.Name, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
+		return CommitAlone(ctx, a, one.Number, "end", cmp.Or(one.CommitHash, one.Head), byForce)
 	}
 	return one.After, nil
 }
@@ -127,7 +132,8 @@ func End(ctx context.Context, a app.Agent, one *Turn, byForce Force) (string, er
 // EndOf returns the state of the end of the turn with that number; 0 stands for the base.
 func EndOf(ctx context.Context, a app.Agent, list AgentTurns, number string, byForce Force) (string, error) {
 	if number == "0" {
-		return a.Record.Base(), nil
+		err := BeginThere(ctx, a)
+		return a.Record.Base(), err
 	}
 	one, err := Numbered(a.Session, list, number)
 	if err != nil {

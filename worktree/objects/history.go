@@ -116,7 +116,7 @@ func Vanished(err error) bool {
 	}
 	return slices.ContainsFunc([]string{
 		"nonexistent object", "invalid object", "not a valid object", "unable to read", "bad object", "missing blob", "missing tree",
-		"error building trees", "Not a valid object name", "Not a valid commit name", "does not point to a valid object", "could not parse",
+		"error building trees", "Not a valid object name", "Not a valid commit name", "does not point to a valid object", "could not parse", "unable to parse",
 	}, failed.Said)
 }
 

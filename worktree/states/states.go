@@ -121,6 +121,9 @@ func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (
 		forward, err = s.plain.Contains(ctx, t.Head, before.Head)
 	}
 	if !forward && err == nil {
+		if begin, err := s.rewritten(ctx, before.Head, t); begin != "" || err != nil {
+			return begin, err
+		}
 		twin, err = s.back(ctx, before, t)
 	}
 	if err != nil {
@@ -134,6 +137,25 @@ func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (
 		}
 	}
 	return twin, err
+}
+
+// rewritten returns the commit with which a chain begins anew, where HEAD has a history that nothing of the chain is in, and
+// that a branch of t.From has, too: the history of both was rewritten. It is "" for any other move.
+func (s *Store) rewritten(ctx context.Context, head string, t Taken) (string, error) {
+	if head == "" || t.From == nil {
+		return "", nil
+	}
+	if base, err := s.plain.MergeBase(ctx, t.Head, head); base != "" || err != nil && !objects.Vanished(err) {
+		return "", err
+	}
+	tips, err := t.From(ctx)
+	for _, tip := range tips {
+		base, err := s.plain.MergeBase(ctx, t.Head, tip)
+		if base != "" || err != nil {
+			return base, err
+		}
+	}
+	return "", err
 }
 
 // WithTree returns the newest state of a chain that has the files of a commit, "" for none.
