@@ -234,6 +234,9 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 			f.fine(fmt.Sprintf("%s: another program has left a half-made worktree registration, %s", s.RepoPath, e.AdminDir), "ls -la "+errs.Quote(e.AdminDir))
 		}
 	}
+	if line := app.LeftIn(m.Repository.CommonDir); line != "" {
+		f.wrong(errs.New(errs.Failed, "%s: a git that was killed has left locks", s.RepoPath).Hint("%s", line))
+	}
 	places, err := m.Registry().Unended(ctx)
 	if err != nil {
 		f.wrong(err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -22,6 +23,9 @@ import (
 type IndexLockedError struct{ Lock string }
 
 func (e *IndexLockedError) Error() string {
+	if info, err := os.Lstat(e.Lock); err == nil {
+		return fmt.Sprintf("the index is locked by another git (%s, %s old)", e.Lock, time.Since(info.ModTime()).Round(time.Second))
+	}
 	return "the index is locked by another git (" + e.Lock + ")"
 }
 
@@ -162,6 +166,11 @@ func (v *move) close() error {
 	return nil
 }
 
+// LockedByPaw reports whether a lock file is one with which paw locks an index until a move of files has ended.
+func LockedByPaw(lock string) bool {
+	return gitdir.Line(lock) == strings.TrimSpace(journal.LockMark)
+}
+
 // lockIndex makes git's index.lock, with lockMark as content from the first moment.
 func (v *move) lockIndex(ctx context.Context) error {
 	path := filepath.Join(v.at.AdminDir, "index.lock")
@@ -188,7 +197,7 @@ func (v *move) lockIndex(ctx context.Context) error {
 
 // unlockIndex removes index.lock, unless it is another program's by now.
 func (v *move) unlockIndex() {
-	if path := filepath.Join(v.at.AdminDir, "index.lock"); gitdir.Line(path) == strings.TrimSpace(journal.LockMark) {
+	if path := filepath.Join(v.at.AdminDir, "index.lock"); LockedByPaw(path) {
 		os.Remove(path)
 	}
 }

@@ -90,6 +90,9 @@ func hintsOf(err error) []string {
 	if folder := orchestrator.FullDisk(err); folder != "" {
 		hints = append(hints, "df -h "+errs.Quote(folder))
 	}
+	if line := app.LeftLocks(err); line != "" {
+		hints = append(hints, line)
+	}
 	if hints = append(hints, errs.HintsOf(err)...); len(hints) > 0 {
 		return hints
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"paw/config/disk"
 	"paw/orchestrator/errs"
@@ -114,17 +113,10 @@ func (h *App) ConfiguredFor(s *session.Session) (*App, error) {
 	return &other, nil
 }
 
-// staleLock is the age at which an index.lock is taken for the leftover of a killed git.
-const staleLock = 10 * time.Minute
-
 // IndexLocked returns the refusal for an index that another git has locked; again is the command to
 // repeat later.
 func IndexLocked(locked *worktree.IndexLockedError, what, again string) error {
-	e := errs.New(errs.Locked, "%s: %w", what, locked).Hint("%s", again)
-	if info, err := os.Lstat(locked.Lock); err == nil && time.Since(info.ModTime()) > staleLock {
-		_ = e.Hint("rm %s", errs.Quote(locked.Lock))
-	}
-	return e
+	return errs.New(errs.Locked, "%s: %w", what, locked).Hint("%s", again)
 }
 
 // NewIndex returns the command that rebuilds an index which git could not read, "" for other

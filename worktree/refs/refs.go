@@ -28,6 +28,7 @@ import (
 type LockedError struct {
 	Ref, File string
 	Age       time.Duration
+	CommonDir string // git directory of the repository
 }
 
 func (e *LockedError) Error() string {
@@ -187,13 +188,13 @@ func (r *Store) Retry(ctx context.Context, what string, change func() error) err
 	defer deadline.Stop()
 	for {
 		err := change()
-		file := lockInTheWay(err)
+		file := LockInTheWay(err)
 		if file == "" && !folderGone(err) {
 			return r.refusedByHook(what, err)
 		}
 		select {
 		case <-deadline.C:
-			return stillLocked(what, file, err)
+			return r.stillLocked(what, file, err)
 		case <-ctx.Done():
 			return ctx.Err()
 		default: // git itself has waited already
@@ -229,8 +230,8 @@ func folderGone(err error) bool {
 	return errors.As(err, &failed) && failed.Said("unable to create directory for")
 }
 
-// lockInTheWay returns the lock file named in git's message, "" for another error.
-func lockInTheWay(err error) string {
+// LockInTheWay returns the lock file named in git's message, "" for another error.
+func LockInTheWay(err error) string {
 	var failed *git.Error
 	if !errors.As(err, &failed) {
 		return ""
@@ -243,12 +244,12 @@ func lockInTheWay(err error) string {
 	return file
 }
 
-func stillLocked(what, file string, err error) error {
+func (r *Store) stillLocked(what, file string, err error) error {
 	info, statErr := os.Lstat(file)
 	if statErr != nil { // The lock file is gone; there may be another one.
 		return err
 	}
-	return &LockedError{Ref: what, File: file, Age: time.Since(info.ModTime())}
+	return &LockedError{Ref: what, File: file, Age: time.Since(info.ModTime()), CommonDir: r.Repository.CommonDir}
 }
 
 // Asked runs git update-ref -z --stdin in repo, with further arguments, for changes and others in one
