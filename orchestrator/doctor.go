@@ -281,6 +281,10 @@ func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) 
 		return
 	}
 	m := h.Manager(repository)
+	_, err = m.Objects().TreeOf(ctx, "HEAD")
+	if line := app.UnsafeDirectory(err); line != "" {
+		f.wrong(errs.WithHints(err, line))
+	}
 	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
 		return
 	}

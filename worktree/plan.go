@@ -172,6 +172,9 @@ func (m *Manager) checkBranch(p Plan, branches map[string]string, fold func(stri
 		if disk.Inside(name, known, "/") || disk.Inside(known, name, "/") {
 			c := git.Conflict("", "", "branch %s: cannot exist beside the branch %s", p.Branch, other)
 			c.Branch, c.Free = p.Branch, freeBranch(strings.ReplaceAll(p.Branch, "/", "-"), branches)
+			if disk.Inside(name, known, "/") {
+				c.Folder, c.Aside = other, freeBranch(strings.ReplaceAll(other, "/", "-")+"-aside", branches)
+			}
 			return c
 		}
 	}

@@ -3,11 +3,13 @@ package worktree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"paw/config/disk"
+	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
@@ -143,6 +145,12 @@ func (remotes *Remotes) Serve(ctx context.Context, protocol string, in io.Reader
 	return repo.Stream(ctx, in, out, "-c", "uploadpack.hideRefs=!refs/paw", "upload-pack", remotes.objects.Repository.CommonDir)
 }
 
+// ErrPushNoBranch says that a remote could not make a branch, as beside one whose name is the folder of the other.
+var ErrPushNoBranch = errors.New("it cannot have a branch of this name")
+
+// notMade matches what git push --porcelain prints for a branch that a remote could not make.
+var notMade = lazyregexp.New(`\[remote rejected\].*(failed to update ref|cannot lock ref|directory file conflict)`)
+
 // Push sets a branch of a remote to a commit, whatever the local branch of that name is, and pushes
 // nothing else. If the remote's branch is not at there ("" for missing), the error is
 // ErrPushRejected. The user's pre-push hook runs in the worktree dir, "" for the main checkout.
@@ -154,6 +162,9 @@ func (remotes *Remotes) Push(ctx context.Context, t Terminal, dir, remote, branc
 	out, err := from.Talk(ctx, t, "push", "--porcelain", "--no-follow-tags", "--recurse-submodules=no", "--force-with-lease="+ref+":"+there, "--", remote, commit+":"+ref)
 	if err != nil && strings.Contains(out, "[rejected]") {
 		return ErrPushRejected
+	}
+	if err != nil && notMade().MatchString(out) {
+		return fmt.Errorf("%w: %w", ErrPushNoBranch, err)
 	}
 	return err
 }

@@ -176,6 +176,16 @@ func Unmoved(err error, what, again string) error {
 	return Unfiltered(errs.New(kind, "%s: %w", what, err), "")
 }
 
+// UnsafeDirectory returns the command with which git takes a repository of another user for safe, "" for other errors.
+func UnsafeDirectory(err error) string {
+	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("dubious ownership") {
+		_, after, _ := strings.Cut(failed.Stderr, "\n\t")
+		line, _, _ := strings.Cut(after, "\n")
+		return line
+	}
+	return ""
+}
+
 // RefusingFilter returns the command that makes the required filter optional whose failure made git
 // fail, "" for other errors, and for a worktree that could not be made: its files are not to be without the filter.
 func RefusingFilter(err error) string {
@@ -231,6 +241,9 @@ func Conflict(err error) error {
 	e.Instead = errs.Instead{Of: c.Branch, By: c.Free, In: []string{"--branches", "--branch"}}
 	if c.Hint != "" {
 		return e.Hint("%s", c.Hint)
+	}
+	if c.Folder != "" && strings.HasPrefix(c.Branch, BranchPrefix) { // paw chose the name
+		return e.Hint("git branch -m %s %s", errs.Quote(c.Folder), errs.Quote(c.Aside))
 	}
 	return e
 }

@@ -304,15 +304,24 @@ func (p *puller) deliver(ctx context.Context) error {
 		at = ""
 	}
 	err := p.Repo.Remotes().Push(ctx, p.options.Terminal, at, p.push.Name, p.done.Branch, p.done.Commit, p.there)
-	if errors.Is(err, worktree.ErrPushRejected) {
-		return p.moved()
-	}
 	if err != nil {
-		return errs.New(errs.Failed, "%s: not pushed to %s: %w", p.name(), p.push.Name, err)
+		return p.notPushed(err)
 	}
 	p.done.Pushed = true
 	p.App.Step("pr.pushed")
 	return nil
+}
+
+// notPushed returns the error of a push. Its hint is for a remote with a branch that excludes one of this name.
+func (p *puller) notPushed(err error) error {
+	if errors.Is(err, worktree.ErrPushRejected) {
+		return p.moved()
+	}
+	e := errs.New(errs.Failed, "%s: not pushed to %s: %w", p.name(), p.push.Name, err)
+	if errors.Is(err, worktree.ErrPushNoBranch) {
+		return e.Hint("git push %s %s:%s", errs.Quote(p.push.Name), p.done.Commit, errs.Quote("refs/heads/"+strings.ReplaceAll(p.done.Branch, "/", "-")))
+	}
+	return e
 }
 
 // remember records the commit that is about to be pushed.

@@ -111,8 +111,9 @@ func lastMessage(stderr string) string {
 var filterFailed = lazyregexp.New(`filter .* failed$|^fatal: the remote end hung up unexpectedly$`)
 
 // ConflictError says what is in the way of an agent's worktree or branch. Hint is a command that
-// helps, "" for none. If Branch cannot be used, Free is another name that can; else both are "".
-type ConflictError struct{ Agent, What, Hint, Branch, Free string }
+// helps, "" for none. If Branch cannot be used, Free is another name that can; else both are "". Folder is an existing
+// branch whose name is the folder of Branch, and Aside another name for that one.
+type ConflictError struct{ Agent, What, Hint, Branch, Free, Folder, Aside string }
 
 func (e *ConflictError) Error() string {
 	if e.Agent == "" {
