@@ -81,7 +81,11 @@ func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*se
 // noteGone adds to a session's reason that its repository is gone.
 func noteGone(st *observe.SessionStatus) {
 	if app.Gone(st.Session) {
-		st.Reason = strings.TrimPrefix(st.Reason+", its repository is not there any more", ", ")
+		reason := "its repository is not there any more"
+		if app.Replaced(st.Session) {
+			reason = "its repository is gone, there is another one"
+		}
+		st.Reason = strings.TrimPrefix(st.Reason+", "+reason, ", ")
 	}
 }
 

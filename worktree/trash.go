@@ -74,6 +74,9 @@ func (t Trash) take(path, name string) (string, error) {
 	return moved, err
 }
 
+// Take moves a folder to the trash folder, of which nothing else is known, and returns the new path.
+func (t Trash) Take(path, name string) (string, error) { return t.take(path, name) }
+
 // moveInto moves path to a new folder in dir. It deletes the empty folders there, which a killed
 // paw has left.
 func moveInto(dir, path, name string) (string, error) {

@@ -29,11 +29,15 @@ var ErrGone = errors.New("is gone")
 func (h *App) ManagerOf(ctx context.Context, s *session.Session) (*worktree.Manager, error) {
 	repository, err := Discover(s)
 	m := h.Manager(repository)
-	if err == nil || !Gone(s) {
+	if !Gone(s) {
 		return m, err
 	}
 	if here, places := h.Place().Moved(ctx, s); len(places) > 0 {
 		return m, errs.New(errs.Failed, "%s: its repository was moved from %s to %s", s.Name, s.RepoPath, RootIn(here)).Hint("paw recover %s", s.Name)
+	}
+	if err == nil {
+		return m, errs.New(errs.Failed, "%s: its repository %w, there is another one at %s", s.Name, ErrGone, s.RepoPath).
+			Hint("paw purge %s --force", s.Name)
 	}
 	return m, errs.New(errs.Failed, "%s: its repository %s %w (if it was moved, run paw recover %s in it)", s.Name, s.RepoPath, ErrGone, s.Name).
 		Hint("paw purge %s", s.Name)
@@ -52,10 +56,10 @@ func Discover(s *session.Session) (gitdir.Repository, error) {
 	return repository, nil
 }
 
-// Gone reports whether the git directory of the session's repository does not exist any more.
+// Gone reports whether the session's repository does not exist any more: there is none, or another one.
 func Gone(s *session.Session) bool {
 	_, err := os.Lstat(s.GitCommonDir)
-	return errors.Is(err, fs.ErrNotExist)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && Replaced(s)
 }
 
 // RootIn returns the main worktree of a repository or, without one, its git directory.

@@ -32,6 +32,13 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 		return nil, err
 	}
 	if p.Gone != "" {
+		for _, a := range p.Trashed {
+			moved, err := p.m.Trash().Take(a.WorktreePath, a.Name)
+			if err != nil {
+				return purged, err
+			}
+			purged.Aside = append(purged.Aside, Removed{Agent: a, Trash: moved})
+		}
 		return purged, h.DeleteSession(ctx, s.Name, app.AgentNames(s), func() error { return p.deleteFiles(h, purged) })
 	}
 	m, sweep := p.m.SweepLater()
