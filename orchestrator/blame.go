@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
@@ -59,7 +60,7 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 	}
 	of := objects.BlameOptions{Path: o.File, IgnoreSpace: o.IgnoreSpace}
 	if o.Agent == "" {
-		of.Dir = h.Dir
+		of.Dir, of.Path = placeOf(m, h.Dir, o.File)
 	} else if of.Commit, err = l.state(ctx, s, o); err != nil {
 		return nil, err
 	}
@@ -75,6 +76,23 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 		return nil, cmp.Or(whyNotBlamed(ctx, reader.Objects(), of, o), error(errs.New(errs.Failed, "%s: %w", o.File, err)))
 	}
 	return l.tell(ctx, lines, of)
+}
+
+// placeOf returns the folder of a file and its name there, as git has to be asked: without symbolic links on the way,
+// and in the worktree of the repository that the file is in.
+func placeOf(m *worktree.Manager, dir, file string) (string, string) {
+	path := file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return dir, file
+	}
+	if there, err := gitdir.Discover(folder); err != nil || !disk.SamePath(there.CommonDir, m.Repository.CommonDir) {
+		return dir, file
+	}
+	return folder, filepath.Base(path)
 }
 
 // whyNotBlamed returns an error that says why git could not tell of a file, nil for an unknown
@@ -94,7 +112,7 @@ func whyNotBlamed(ctx context.Context, objects *objects.Store, of objects.BlameO
 		}
 		return nil
 	}
-	path := o.File
+	path := of.Path
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(of.Dir, path)
 	}
@@ -182,10 +200,18 @@ func (l *origins) tell(ctx context.Context, lines []objects.BlamedLine, of objec
 	return told, nil
 }
 
-// AgentHere returns the agent in whose worktree the user is, and path relative to that worktree; a nil
-// session outside of worktrees of agents.
+// AgentHere returns the agent in whose worktree a file is, and path relative to that worktree; a nil session for a
+// file outside of worktrees of agents.
 func AgentHere(h *app.App, path string) (s *session.Session, agent, inRepository string) {
-	place, err := gitdir.Discover(h.Dir)
+	full := path
+	if !filepath.IsAbs(path) {
+		full = filepath.Join(h.Dir, path)
+	}
+	folder := h.Dir
+	if real, err := filepath.EvalSymlinks(filepath.Dir(full)); err == nil {
+		folder, full = real, filepath.Join(real, filepath.Base(full))
+	}
+	place, err := gitdir.Discover(folder)
 	if err != nil {
 		return nil, "", path
 	}
@@ -195,10 +221,7 @@ func AgentHere(h *app.App, path string) (s *session.Session, agent, inRepository
 		if at < 0 {
 			continue
 		}
-		if full := filepath.Join(h.Dir, path); !filepath.IsAbs(path) {
-			path = full
-		}
-		if below, err := filepath.Rel(place.Worktree, path); err == nil {
+		if below, err := filepath.Rel(place.Worktree, full); err == nil {
 			path = below
 		}
 		return s, s.Agents[at].Name, path
