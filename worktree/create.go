@@ -299,7 +299,11 @@ func (m *Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
 	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	return m.Objects().Home().WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
+	from := m.Objects().Home()
+	if p.Beside != "" && !m.Repository.Unbared { // git gives the new worktree the sparse patterns of the one that it is asked in
+		from = git.In(p.Beside)
+	}
+	return from.WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
 		"--lock", "--reason", p.Owner, "--", p.Path, p.Branch)
 }
 

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -25,6 +26,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // BringUp makes the worktrees of the jobs and starts their agents. It may be repeated: it leaves
@@ -103,6 +105,11 @@ func createWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *se
 	}
 	if len(plans) == 0 {
 		return nil, nil
+	}
+	if here, err := gitdir.Discover(h.Dir); err == nil && here.Worktree != "" && disk.SamePath(here.CommonDir, s.GitCommonDir) {
+		for i := range plans {
+			plans[i].Beside = here.Worktree
+		}
 	}
 	made, err := m.Create(ctx, plans, h.Step)
 	for _, plan := range plans {
