@@ -206,9 +206,9 @@ func handOver(admin, from, to string) error {
 
 // Moved finds worktrees made before the repository was moved to its present place: their
 // registrations, with owner and path of a plan, were moved along with it. The result is each
-// worktree's place by agent: its old path, or along(path) if the worktree was moved, too. Plans
+// worktree's place by agent: its old path, or one of along(plan) if the worktree was moved, too. Plans
 // that were not made in this repository are left out.
-func (r *Registry) Moved(ctx context.Context, plans []Plan, along func(path string) string) (map[string]string, error) {
+func (r *Registry) Moved(ctx context.Context, plans []Plan, along func(Plan) []string) (map[string]string, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
 		return nil, err
@@ -222,13 +222,16 @@ func (r *Registry) Moved(ctx context.Context, plans []Plan, along func(path stri
 	places := map[string]string{}
 	for _, p := range plans {
 		e, made := byOwner[p.Owner]
-		moved := along(p.Path)
-		switch {
-		case p.Owner == "" || !made || !disk.SamePath(e.Path, p.Path) && !disk.SamePath(e.Path, moved):
-		case !disk.Exists(p.Path) && cameAlong(moved, e.AdminDir):
-			places[p.Agent] = moved
-		default:
-			places[p.Agent] = p.Path
+		moved := along(p)
+		known := func(path string) bool { return disk.SamePath(e.Path, path) }
+		if p.Owner == "" || !made || !known(p.Path) && !slices.ContainsFunc(moved, known) {
+			continue
+		}
+		places[p.Agent] = p.Path
+		for _, path := range moved {
+			if !disk.Exists(p.Path) && cameAlong(path, e.AdminDir) {
+				places[p.Agent] = path
+			}
 		}
 	}
 	return places, nil

@@ -9,6 +9,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
 	"paw/worktree/gitdir"
 )
 
@@ -168,12 +169,15 @@ func (p Place) Moved(ctx context.Context, s *session.Session) (here gitdir.Repos
 	if err != nil || !Gone(s) {
 		return here, nil
 	}
-	places, err = p.app.Manager(here).Registry().Moved(ctx, PlansOf(s, s.Agents), func(path string) string {
-		relative, err := filepath.Rel(s.RepoPath, path)
-		if err != nil {
-			return path
+	places, err = p.app.Manager(here).Registry().Moved(ctx, PlansOf(s, s.Agents), func(plan worktree.Plan) []string {
+		var along []string
+		if relative, err := filepath.Rel(s.RepoPath, plan.Path); err == nil {
+			along = append(along, filepath.Join(RootIn(here), relative))
 		}
-		return filepath.Join(RootIn(here), relative)
+		if path, err := p.app.Config.WorktreePath(RootIn(here), s.Name, plan.Agent); err == nil { // the folder may be named after the repository
+			along = append(along, path)
+		}
+		return along
 	})
 	if err != nil {
 		return here, nil
