@@ -41,6 +41,7 @@ type Moves struct {
 	journals  journal.Reader
 	snapshots *snapshot.Taker
 	waiting   gitdir.Waiting
+	settings  func(context.Context) (Settings, error)
 }
 
 // Names of the steps that Advance and Rewind report.
@@ -135,10 +136,7 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 	if err := at.awaitIndex(ctx); err != nil {
 		return err
 	}
-	obstacles, hides, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
-	if err == nil && len(obstacles) > 0 {
-		err = &ObstacleError{v.Checkout.Path, obstacles}
-	}
+	hides, err := m.unhindered(ctx, v)
 	if err != nil {
 		return err
 	}
@@ -159,6 +157,20 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 		return &HalfMovedError{v.Checkout.Path, "", err}
 	}
 	return nil
+}
+
+// unhindered refuses a move with files in the way, or that a filter keeps from being written.
+func (m *Moves) unhindered(ctx context.Context, v Move) (hidden, error) {
+	obstacles, hides, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
+	if err == nil && len(obstacles) > 0 {
+		err = &ObstacleError{v.Checkout.Path, obstacles}
+	}
+	if err == nil {
+		err = m.tryFilters(ctx, *v.Checkout, func() ([]objects.Change, error) {
+			return objects.Between(ctx, m.objects.Home(), cmp.Or(v.FilesFrom, v.From), cmp.Or(v.FilesTo, v.To))
+		})
+	}
+	return hides, err
 }
 
 // advance moves files and index, and then the branch.

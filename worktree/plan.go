@@ -26,7 +26,7 @@ type Plan struct {
 	CreateBranch bool              // false if the branch exists
 	TakeBack     bool              // the worktree exists: paw has made and released it
 
-	Beside       string            // worktree whose sparse patterns the new one gets, "" for the main one
+	Beside string // worktree whose sparse patterns the new one gets, "" for the main one
 
 	// Saved is a commit kept by a ref, "" for none. While the worktree's files equal it, no change
 	// would be lost.

@@ -148,6 +148,9 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if len(changes) == 0 && len(r.Indexed) == 0 && done.Head == r.Head {
 		return done, nil
 	}
+	if err := r.m.tryFilters(ctx, r.at.Checkout, func() ([]objects.Change, error) { return changes, nil }); err != nil {
+		return Rescued{}, err
+	}
 	if err := r.m.refs.Keep(ctx, done.Commit, r.options.Rescue); err != nil {
 		return Rescued{}, err
 	}
