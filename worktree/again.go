@@ -45,8 +45,7 @@ func (v *move) endRewind(ctx context.Context) (*Ended, error) {
 // takeBack goes back to the state before a rewind that failed, and returns the cause. The journal then
 // has that state as its goal, and the index, which a rewind replaces last, stays.
 func (v *move) takeBack(ctx context.Context, cause error) error {
-	v.From, v.To, v.Was, v.Becomes, v.Back = v.To, v.From, v.Becomes, v.Was, true
-	err := v.write()
+	err := v.turnBack()
 	kept := ""
 	if err == nil {
 		kept, err = v.again(ctx)

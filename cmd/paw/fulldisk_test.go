@@ -157,3 +157,47 @@ func TestPromptThatAFullDiskDidNotRecord(t *testing.T) {
 		t.Errorf("after a turn that is recorded:\n%s", out.stdout)
 	}
 }
+
+// TestRewindOnAFullDiskIsTakenBack: a rewind that fails in the middle leaves the worktree as it was, at once and after the next
+// paw recover; one that fails before has done nothing.
+func TestRewindOnAFullDiskIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]int{"no room for the way back": 200 << 10, "one file fits": 420 << 10, "two files fit": 560 << 10} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			disk := filepath.Join(w.root, "disk")
+			fill := smallDisk(t, disk, "8m", leave)
+			if err := os.CopyFS(filepath.Join(disk, "shop"), os.DirFS(w.repo)); err != nil {
+				t.Fatal(err)
+			}
+			w.repo = filepath.Join(disk, "shop")
+			w.ok(w.paw("start", "--cli", "demo", "--detach"))
+			w.ok(w.paw("stop"))
+			w.ok(w.paw("run", "demo", "--prompt", "do: run for i in 1 2 3; do head -c 150000 /dev/urandom >b$i; done; echo 1 >t1"))
+			w.ok(w.paw("run", "demo", "--prompt", "do: run for i in 1 2 3; do echo small >b$i; done; rm t1; git add -A; git commit -qm c2; echo 2 >t2"))
+			at := filepath.Join(disk, "shop.paw/shop/demo")
+			look := func() string {
+				return w.git(at, "status", "--short", "--branch") + w.git(at, "log", "--format=%H") + w.git(at, "diff", "HEAD")
+			}
+			before := look()
+			fill()
+			if out := w.paw("rewind", "demo", "1"); out.code == 0 || !strings.Contains(out.stderr, "demo: not rewound: ") || strings.Contains(out.stderr, "half done") {
+				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			if now := look(); now != before {
+				t.Errorf("not taken back:\n%s\nwas:\n%s", now, before)
+			}
+			if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
+				t.Fatal(err)
+			}
+			w.ok(w.paw("recover", "--detach"))
+			if now := look(); now != before {
+				t.Errorf("recover has moved files:\n%s\nwas:\n%s", now, before)
+			}
+			if left, _ := filepath.Glob(filepath.Join(w.repo, ".git/worktrees/demo/paw-journal.[br]*")); len(left) > 0 {
+				t.Errorf("left behind: %s", left)
+			}
+		})
+	}
+}

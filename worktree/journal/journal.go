@@ -42,12 +42,19 @@ type Journal struct {
 	Absent  disk.FileNames `json:"absent,omitempty"`  // those of Skipped without a file
 }
 
+// TurnBack makes the state before the move the goal.
+func (j *Journal) TurnBack() {
+	j.From, j.To, j.Was, j.Becomes, j.Back = j.To, j.From, j.Becomes, j.Was, true
+}
+
 // Files of a move (see Journal) in the git directory of its worktree.
 const (
 	File     = "paw-journal"
 	GitsFile = "paw-journal.git"  // exists while gits of the moving paw may have the index locked
 	LockFile = "paw-journal.lock" // locked by the moving paw and by each git it has started
 	DoneFile = "paw-journal.done" // rescue ref of the last completed move
+	BackFile = "paw-journal.back" // journal that takes the place of the open one if the move fails: it needs no room then
+	RoomFile = "paw-journal.room" // room for the way back on a full disk
 )
 
 // LockMark is the content of an index.lock made by a move.
