@@ -27,13 +27,13 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 	switch l.options.As {
 	case Squash:
 	case Commits:
-		tips, err := l.replay(ctx, b.commits, landed.tree)
+		tips, title, err := l.replay(ctx, b.commits, landed.tree)
 		if err != nil {
 			return err
 		}
 		last := len(tips) - 1
 		if tree, err := l.Repo.Objects().TreeOf(ctx, tips[last]); err != nil || tree == landed.tree {
-			landed.Title, landed.Commits, landed.After, l.parents = facts.title(), last, tips[last], tips[last-1:last]
+			landed.Title, landed.Commits, landed.After, l.parents = cmp.Or(title, facts.title()), last, tips[last], tips[last-1:last]
 			return cmp.Or(err, l.messageUsed())
 		}
 		landed.Commits, l.parents = last+1, tips[last:]
@@ -64,8 +64,16 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 		return err
 	}
 	landed.Title = display.FirstLine(text)
-	landed.After, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: landed.tree, Parents: l.parents, Message: text})
+	landed.After, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: landed.tree, Parents: l.parents, Message: text, In: l.at()})
 	return err
+}
+
+// at returns the checkout of the target, "" for none.
+func (l *landing) at() string {
+	if l.checkout == nil {
+		return ""
+	}
+	return l.checkout.Path
 }
 
 // bringsLeft reports whether the agent's branch has commits that it got from the target and that the target
@@ -89,24 +97,24 @@ func (l *landing) messageUsed() error {
 }
 
 // replay makes the agent's commits again on top of a target. tips are the resulting commits,
-// beginning with the target's tip. Commits whose changes the target has are left out. The commit that
+// beginning with the target's tip, and title is that of the last one. Commits whose changes the target has are left out. The commit that
 // leads to the tree of the landing names its state.
-func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole string) (tips []string, err error) {
+func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole string) (tips []string, title string, err error) {
 	tips = []string{l.tip}
 	for _, one := range own {
 		tip := tips[len(tips)-1]
 		picked, err := l.pick(ctx, tip, one)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if len(picked.Conflicts) > 0 {
-			return nil, errs.New(errs.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
+			return nil, "", errs.New(errs.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
 				l.name(), one.ID[:12], display.FirstLine(one.Message), l.branch, few(picked.Conflicts, namedPaths)).
 				Hint("%s", l.squashLine())
 		}
 		if tree, err := l.Repo.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
 			if err != nil {
-				return nil, err
+				return nil, "", err
 			}
 			continue
 		}
@@ -117,13 +125,13 @@ func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole st
 		if one.Message != "" {
 			one.Message = withTrailer(one.Message, trailer)
 		}
-		next, err := l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author})
+		next, err := l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: picked.Tree, Parents: []string{tip}, Message: one.Message, Author: one.Author, In: l.at()})
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
-		tips = append(tips, next)
+		tips, title = append(tips, next), display.FirstLine(one.Message)
 	}
-	return tips, nil
+	return tips, title, nil
 }
 
 // pick applies one commit of the agent to a commit of the target. The commit's parent may be no

@@ -59,6 +59,7 @@ type NewCommit struct {
 	Message string
 	Author  []string // GIT_AUTHOR_… items, nil for the user
 	Own     bool     // paw is the author, for a commit that no user looks at
+	In      string   // checkout whose settings say who the user is, "" for those of the repository
 }
 
 // Commit makes a commit without a ref, signed if the user signs commits. No hook runs.
@@ -71,7 +72,11 @@ func (o *Store) Commit(ctx context.Context, c NewCommit) (string, error) {
 	for _, parent := range c.Parents {
 		args = append(args, "-p", parent)
 	}
-	repo := o.Home().WithEnv(c.Author...)
+	repo := o.Home()
+	if c.In != "" {
+		repo = o.withoutRefs(git.In(c.In))
+	}
+	repo = repo.WithEnv(c.Author...)
 	if c.Own {
 		repo = o.Home().WithEnv(Author...)
 	} else if signs, err := o.signsCommits(ctx); err != nil {
