@@ -115,6 +115,7 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 	if s.Target == "" {
 		rest = append(rest, "no branch is checked out here, so the first landing needs --into BRANCH")
 	}
+	rest = append(rest, nestedNote(ctx, s)...)
 	tags, err := turns.AllTags(ctx, m) // read before the first turn tag is made
 	first := err == nil && len(tags) == 0
 	var uncommitted, decoration []string
@@ -137,6 +138,23 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 		asking.Wait()
 		return slices.Concat(uncommitted, handed.Told(), rest, decoration)
 	}
+}
+
+// nestedNote tells how the worktrees stay out of git status of another checkout that is around them, as around a submodule.
+func nestedNote(ctx context.Context, s *session.Session) []string {
+	if len(s.Agents) == 0 {
+		return nil
+	}
+	folder := filepath.Dir(s.Agents[0].WorktreePath)
+	if above := filepath.Dir(folder); above != filepath.Dir(s.RepoPath) { // the folder of all sessions
+		folder = above
+	}
+	around, pattern := worktree.ShownIn(ctx, folder, s.GitCommonDir)
+	if pattern == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s shows in git status of %s; %s keeps it out", folder, around.Worktree,
+		errs.Line("echo %s >>%s", errs.Quote(pattern), errs.Quote(filepath.Join(around.CommonDir, "info", "exclude"))))}
 }
 
 // versionNote tells how a project that takes its version from the newest tag leaves turn tags out.
