@@ -119,8 +119,8 @@ func (r *Store) unborn() bool {
 	return err == nil && named && !disk.Exists(filepath.Join(r.Repository.CommonDir, strings.TrimSpace(target)))
 }
 
-// ErrNoCommits says that a repository has no commit to start a branch from.
-var ErrNoCommits = errors.New("the repository has no commits yet")
+// ErrNoCommits says that HEAD leads to no commit, as in a repository without any, or where its branch has none.
+var ErrNoCommits = errors.New("HEAD has no commit yet")
 
 // Detached reports whether the HEAD that MergedBranches takes names a commit and no branch. Detached
 // starts git only if the files of the ref store do not suffice.
