@@ -122,7 +122,7 @@ func (l placeLock) dropRoom() {
 
 // turnBack makes the state before the move the goal of the journal.
 func (v *move) turnBack() error {
-	v.Journal.TurnBack()
+	v.TurnBack()
 	os.Remove(filepath.Join(v.at.AdminDir, journal.RoomFile))
 	if err := os.Rename(filepath.Join(v.at.AdminDir, journal.BackFile), filepath.Join(v.at.AdminDir, journal.File)); err == nil {
 		return nil
