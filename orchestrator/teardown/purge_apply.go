@@ -32,14 +32,7 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 		return nil, err
 	}
 	if p.Gone != "" {
-		for _, a := range p.Trashed {
-			moved, err := p.m.Trash().Take(a.WorktreePath, a.Name)
-			if err != nil {
-				return purged, err
-			}
-			purged.Aside = append(purged.Aside, Removed{Agent: a, Trash: moved})
-		}
-		return purged, h.DeleteSession(ctx, s.Name, app.AgentNames(s), func() error { return p.deleteFiles(h, purged) })
+		return purged, p.applyGone(ctx, h, purged)
 	}
 	m, sweep := p.m.SweepLater()
 	defer sweep(ctx)
@@ -81,6 +74,18 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 		err = errors.Join(err, dropAgents(ctx, h, s.Name, purged.Removed...))
 	}
 	return purged, err
+}
+
+// applyGone ends a session without a repository: the worktrees in Trashed go to the trash folder, and the record goes.
+func (p Purge) applyGone(ctx context.Context, h *app.App, purged *Purged) error {
+	for _, a := range p.Trashed {
+		moved, err := p.m.Trash().Take(a.WorktreePath, a.Name)
+		if err != nil {
+			return err
+		}
+		purged.Aside = append(purged.Aside, Removed{Agent: a, Trash: moved})
+	}
+	return h.DeleteSession(ctx, p.Session.Name, app.AgentNames(p.Session), func() error { return p.deleteFiles(h, purged) })
 }
 
 // nameRescues adds the rescue refs of an earlier purge that was interrupted before it could name
