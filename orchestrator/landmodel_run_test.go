@@ -153,13 +153,17 @@ func modelNumber(name string, usual int) int {
 	return usual
 }
 
-// modelSeeds are the seeds of a run: the one that PAW_MODEL_SEED says, else three that are always the same and a new one.
+// modelSeeds are the seeds of a run: the one that PAW_MODEL_SEED says, else three that are always the same, and in a longer run (make fuzz)
+// a new one.
 func modelSeeds(t *testing.T) []int {
 	t.Setenv("TMUX_TMPDIR", t.TempDir()) // no agent runs
 	t.Setenv("GIT_COMMITTER_DATE", "")
 	t.Setenv("GIT_AUTHOR_DATE", "")
 	if one := modelNumber("PAW_MODEL_SEED", 0); one > 0 {
 		return []int{one}
+	}
+	if os.Getenv("PAW_MODEL_STEPS") == "" {
+		return []int{1, 2, 3}
 	}
 	fresh := int(time.Now().UnixNano()/1000) % 1_000_000
 	t.Logf("the new seed is PAW_MODEL_SEED=%d", fresh)
