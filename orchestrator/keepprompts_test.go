@@ -30,10 +30,10 @@ func TestALostNameDoesNotCostThePromptOfItsOwner(t *testing.T) {
 		}
 		return string(text)
 	}
-	if err := begin(t.Context(), h, record(), "of the owner"); err != nil {
+	if err := begin(t.Context(), h, &startplan.Addition{Draft: *record()}, "of the owner"); err != nil {
 		t.Fatal(err)
 	}
-	if err := begin(t.Context(), h, record(), "of another start"); err == nil || kept() != "of the owner" {
+	if err := begin(t.Context(), h, &startplan.Addition{Draft: *record()}, "of another start"); err == nil || kept() != "of the owner" {
 		t.Errorf("start: error %v, kept %q", err, kept())
 	}
 	added := &startplan.Addition{Draft: session.Session{Agents: []session.Agent{one}}}

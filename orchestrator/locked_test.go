@@ -10,6 +10,7 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -64,7 +65,7 @@ func TestLocksAreNotWaitedForForever(t *testing.T) {
 		},
 		"record": {
 			func(ctx context.Context) (func(), error) { return h.Locks.Session(ctx, "shop") },
-			func(ctx context.Context) error { return begin(ctx, h, s, "") },
+			func(ctx context.Context) error { return begin(ctx, h, &startplan.Addition{Draft: *s}, "") },
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -198,8 +198,10 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 	}
 	h.Step("recover.recorded")
 	results := launch.ResultsOf(s, jobs)
+	var making launch.Making
+	defer making.Release()
 	if !nothing {
-		s, results, err = launch.BringUp(ctx, h, s, jobs)
+		s, results, err = launch.BringUp(ctx, h, s, jobs, &making)
 	}
 	if err != nil {
 		stopAgain(context.WithoutCancel(ctx), h, f, jobs)

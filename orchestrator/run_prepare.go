@@ -146,7 +146,8 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	}
 	name, jobs := a.Draft.Agents[0].Name, a.Jobs("")
 	jobs[0].Kind = launch.ResultStopped
-	saved, results, err := launch.BringUp(ctx, h, rec, jobs)
+	defer a.Making.Release()
+	saved, results, err := launch.BringUp(ctx, h, rec, jobs, &a.Making)
 	if err == nil && results[0].Kind == launch.ResultRefused {
 		err = errs.New(errs.Failed, "%s: %s", name, results[0].Reason).Hint("paw recover %s", s.Name)
 	}

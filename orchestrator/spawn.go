@@ -78,7 +78,8 @@ func Spawn(ctx context.Context, h *app.App, o SpawnOptions) (*Spawned, error) {
 // started.
 func bringUpChild(ctx context.Context, h *app.App, rec *session.Session, a *startplan.Addition, prompt string) (*Spawned, error) {
 	child := a.Draft.Agents[0]
-	saved, results, err := launch.BringUp(ctx, h, rec, a.Jobs(prompt))
+	defer a.Making.Release()
+	saved, results, err := launch.BringUp(ctx, h, rec, a.Jobs(prompt), &a.Making)
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}

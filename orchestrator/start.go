@@ -75,6 +75,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	if err != nil {
 		return nil, err
 	}
+	defer a.Making.Release()
 	started := &Started{Session: &a.Draft}
 	told := notes(ctx, h, a.Manager, &a.Draft, a.Handed)
 	defer func() { started.Notes = told() }()
@@ -84,7 +85,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	}
 	h.Step("start.recorded")
 	h.Expect(len(a.Draft.Agents))
-	s, results, err := launch.BringUp(ctx, h, &a.Draft, a.Jobs(o.Prompt))
+	s, results, err := launch.BringUp(ctx, h, &a.Draft, a.Jobs(o.Prompt), &a.Making)
 	if err != nil {
 		return nil, launch.UndoStart(h, s, a.Plans, err)
 	}
@@ -109,7 +110,7 @@ func recordStart(ctx context.Context, h *app.App, o StartOptions, agents []sessi
 		a, err = startplan.Session(ctx, h, repository, o.Name, o.Base, handed, agents)
 	}
 	if err == nil && !o.DryRun {
-		err = begin(ctx, h, &a.Draft, o.Prompt)
+		err = begin(ctx, h, a, o.Prompt)
 	}
 	if err != nil && initialized && aloneErr == nil {
 		err = errors.Join(err, worktree.Uninit(context.WithoutCancel(ctx), h.Dir))
@@ -182,7 +183,8 @@ func noRepository(h *app.App) error {
 }
 
 // begin creates the record, which names everything that start will make, before any of it is made.
-func begin(ctx context.Context, h *app.App, s *session.Session, prompt string) error {
+func begin(ctx context.Context, h *app.App, a *startplan.Addition, prompt string) error {
+	s := &a.Draft
 	aside, err := h.Store.SetAsideCorrupt(s.Name)
 	if err != nil {
 		return h.RecordError(s.Name, err)
@@ -193,9 +195,17 @@ func begin(ctx context.Context, h *app.App, s *session.Session, prompt string) e
 	ctx, cancel := context.WithTimeout(ctx, app.LockWait)
 	defer cancel()
 	err = h.GivePorts(ctx, s, func() error {
-		return h.Store.Create(ctx, s, func() error { return launch.KeepPrompts(h, s, s.Agents, prompt) })
+		return h.Store.Create(ctx, s, func() error {
+			for _, w := range s.Agents {
+				if err := a.Making.Hold(h, s.Name, w.Name); err != nil {
+					return err
+				}
+			}
+			return launch.KeepPrompts(h, s, s.Agents, prompt)
+		})
 	})
 	if err != nil {
+		a.Making.Release()
 		if _, ok := errors.AsType[*session.TakenError](err); ok {
 			return errs.New(errs.Usage, "%w", err).Hint("paw status --all")
 		}
@@ -266,7 +276,8 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 	if err != nil {
 		return nil, err
 	}
-	saved, results, err := launch.BringUp(ctx, h, rec, a.Jobs(o.Prompt))
+	defer a.Making.Release()
+	saved, results, err := launch.BringUp(ctx, h, rec, a.Jobs(o.Prompt), &a.Making)
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}

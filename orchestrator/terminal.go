@@ -195,7 +195,7 @@ func StateWord(st session.AgentStatus) string {
 		return "stopped"
 	case st.Cause == session.CauseClosed:
 		return "closed"
-	case st.Cause == session.CausePrompted, st.State == session.StateUnknown && st.Reason == session.ReasonStarting:
+	case st.Cause == session.CausePrompted, st.Cause == session.CauseMade, st.State == session.StateUnknown && st.Reason == session.ReasonStarting:
 		return "starting"
 	}
 	return stateWords[st.State]

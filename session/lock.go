@@ -73,6 +73,7 @@ const (
 	turnLock     = "turn"
 	deliveryLock = "delivery"
 	waitLock     = "wait"
+	creatingLock = "creating"
 )
 
 // Turn waits for the lock under which an agent's turns change, since a CLI may run several hooks at
@@ -97,6 +98,34 @@ func (l Locks) Delivery(ctx context.Context, session, agent string) (unlock func
 // held until both are done, so that nobody finds a half-removed agent.
 func (l Locks) Removal(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "removal of ", "removal", session, agent)
+}
+
+// Creating takes, without waiting, the lock under which the worktree of a new agent is made. The
+// lock is taken before the record names the agent, and held until the agent's pane is recorded.
+func (l Locks) Creating(session, agent string) (unlock func(), err error) {
+	if err := ValidTurnSession(session, agent); err != nil {
+		return nil, err
+	}
+	file := lockFile(creatingLock, session, agent)
+	f, err := l.try(file)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		path := filepath.Join(l.Dir, file)
+		return nil, &LockedError{Object: session + "/" + agent + ", which is being made", PID: recordedPID(path), Path: path, Err: err}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making of %s/%s: %w", session, agent, err)
+	}
+	return holdShort(f), nil
+}
+
+// CreatedBy returns the process that makes an agent's worktree now, 0 if it is not known, and whether
+// there is one, without waiting.
+func (l Locks) CreatedBy(session, agent string) (pid int, held bool) {
+	file := lockFile(creatingLock, session, agent)
+	if !l.held(file) {
+		return 0, false
+	}
+	return recordedPID(filepath.Join(l.Dir, file)), true
 }
 
 func (l Locks) ofAgent(ctx context.Context, what, kind, session, agent string) (unlock func(), err error) {

@@ -145,6 +145,7 @@ const (
 	CauseDialog            // the CLI shows a dialog that can only be answered in its pane
 	CauseUnrecorded        // the CLI's hooks cannot record what happens, so turns are not seen
 	CauseTmuxSilent        // tmux did not answer
+	CauseMade              // a paw makes the agent's worktree
 )
 
 // Texts of AgentStatus.Reason, and of Effective.
@@ -155,6 +156,7 @@ const (
 	ReasonLockUnknown  = "its lock cannot be read"
 	ReasonNoTurns      = "paw does not see its turns"
 	ReasonStarting     = "starting"
+	ReasonMade         = "its worktree is being made"
 	ReasonSilent       = "no hook has reported yet"
 	ReasonPrompted     = "its first prompt is on the way"
 	ReasonForeign      = "a foreign process is in paw's pane"

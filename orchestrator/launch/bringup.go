@@ -31,7 +31,11 @@ import (
 
 // BringUp makes the worktrees of the jobs and starts their agents. It may be repeated: it leaves
 // what already exists unchanged.
-func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*session.Session, []Result, error) {
+// making has the locks of new agents that the caller has recorded. BringUp takes those of agents
+// that were left half made, and releases all once the panes are recorded; after an error the caller
+// takes back what was made, and releases them then.
+func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, making *Making) (*session.Session, []Result, error) {
+	holdHalfMade(h, s, jobs, making)
 	m, err := h.ManagerOf(ctx, s)
 	if err != nil {
 		return s, nil, err
@@ -41,12 +45,16 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job) (*
 		return s, nil, err
 	}
 	if s, err = settleHeadless(ctx, h, s, jobs); err != nil || !panes {
+		if err == nil {
+			making.Release()
+		}
 		return s, ResultsOf(s, jobs), err
 	}
 	starting := pointersTo(jobs)
 	if s, err = openPanes(ctx, h, s, starting); err != nil {
 		return s, nil, err
 	}
+	making.Release()
 	h.Step("panes.recorded")
 	awaitLaunches(ctx, h, s, starting)
 	if s, err = startRefused(ctx, h, s, starting); err != nil {
@@ -335,7 +343,9 @@ func ResultsOf(s *session.Session, jobs []Job) []Result {
 	results := make([]Result, len(jobs))
 	for i, j := range jobs {
 		results[i] = j.Result
-		results[i].CLI = s.Agent(j.Agent).CLI
+		if w := s.Agent(j.Agent); w != nil { // nil for one that was removed in the meantime
+			results[i].CLI = w.CLI
+		}
 	}
 	return results
 }

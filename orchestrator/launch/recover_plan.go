@@ -42,9 +42,10 @@ type RecoverFacts struct {
 	tmux        session.Liveness
 	tmuxReason  string
 	running     live.Running
-	pid         int  // process that holds the agent's lock, 0 where unknown
-	exited      bool // the CLI exited with 0, or the user left the CLI
-	launched    bool // a launcher of this session ran at some time
+	making      string // who makes the agent's worktree now
+	pid         int    // process that holds the agent's lock, 0 where unknown
+	exited      bool   // the CLI exited with 0, or the user left the CLI
+	launched    bool   // a launcher of this session ran at some time
 
 	worktreeMissing bool   // the worktree does not exist, or a killed recover has left it half made
 	worktreeWrong   string // why the directory is not the agent's worktree, "" if it is
@@ -70,7 +71,7 @@ func planAgent(f RecoverFacts) Job {
 	case f.tmux == session.TmuxUnknown:
 		j.Refuse(errors.New(f.tmuxReason), "paw status "+f.sessionName)
 		return j
-	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free():
+	case f.record.Phase == session.PhaseCreating && f.record.Headless && !f.named && f.running.Free() && f.running != live.Making:
 		// Complete what an interrupted paw run was making: an agent without a pane.
 		j.Kind, j.Worktree, j.Reason = ResultStopped, WorktreeCreate, errs.Line("paw run %s", f.record.Name)+" uses it without a pane"
 		return j
@@ -95,8 +96,8 @@ func planAgent(f RecoverFacts) Job {
 	case f.running == live.LockUnreadable:
 		j.Refuse(errors.New("its lock cannot be read"), "paw doctor")
 		return j
-	case f.running == live.Starting:
-		j.Kind, j.Reason = ResultAlive, "starting"
+	case f.running == live.Making || f.running == live.Starting:
+		j.Kind, j.Reason = ResultAlive, cmp.Or(f.making, "starting")
 		return j
 	case f.exited && !f.named:
 		j.Kind, j.Reason = ResultCompleted, session.ReasonOver+"; "+errs.Line("paw recover %s", f.sessionName)+" brings it back"
@@ -222,6 +223,10 @@ func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent)
 	rf.exited = w.Phase == session.PhaseExited || a.Exited()
 	if f.TmuxErr != nil {
 		rf.tmuxReason = observe.Silence(f.TmuxErr)
+	}
+	if rf.running == live.Making {
+		rf.making = f.State(a).Reason
+		return rf
 	}
 	if rf.running.Held() {
 		rf.worktreeMissing = f.Observation(a).WorktreeGone

@@ -66,6 +66,9 @@ func TestPlanAgent(t *testing.T) {
 		{name: "starting", change: func(f *RecoverFacts) {
 			f.tmux, f.running = session.TmuxAlive, live.Starting
 		}, want: "claude: alive: starting"},
+		{name: "being made", change: func(f *RecoverFacts) {
+			f.record.Phase, f.launched, f.running, f.making = session.PhaseCreating, false, live.Making, "its worktree is being made"
+		}, want: "claude: alive: its worktree is being made"},
 		{name: "foreign process in its pane", change: func(f *RecoverFacts) { f.tmux, f.running = session.TmuxAlive, live.Foreign }, want: "claude: resumed"},
 		{name: "dead pane", change: func(f *RecoverFacts) { f.tmux = session.TmuxAlive }, want: "claude: resumed"},
 		{name: "CLI not installed", change: func(f *RecoverFacts) { f.cliError = errors.New("claude: not installed") }, want: "claude: refused: not installed"},

@@ -24,6 +24,20 @@ import (
 	"paw/worktree"
 )
 
+// holdHalfMade takes the locks of agents that a killed paw has left half made. An agent that another
+// paw makes by now is left to that one.
+func holdHalfMade(h *app.App, s *session.Session, jobs []Job, making *Making) {
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Worktree != WorktreeCreate || j.Kind == ResultRefused || making.holds(j.Agent) {
+			continue
+		}
+		if err := making.Hold(h, s.Name, j.Agent); err != nil {
+			j.Kind, j.Worktree, j.Reason = ResultAlive, WorktreeKeep, session.ReasonMade
+		}
+	}
+}
+
 // setUpWorktrees prepares worktrees that were just checked out, or whose set-up was interrupted: it
 // copies and links files from the main checkout and runs the set-up command. A failure is noted,
 // and the agent still starts.

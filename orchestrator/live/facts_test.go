@@ -165,13 +165,17 @@ func TestNobodyIsAtWorkAndHasEnded(t *testing.T) {
 	}
 }
 
-// An agent that another paw is about to launch looks suspended, and has its work before it.
+// An agent that another paw makes has its work before it, and one whose paw was killed has not.
 func TestAnAgentThatIsBeingMade(t *testing.T) {
 	f := situation{state: session.StateSuspended, turns: "none"}.facts()
 	if f.Ended() || f.AtWork() || !f.Finished() {
 		t.Errorf("stopped before its first turn: ended %t, at work %t, finished %t", f.Ended(), f.AtWork(), f.Finished())
 	}
 	f.Record.Phase = session.PhaseCreating
+	if f.Ended() || f.AtWork() || !f.Finished() {
+		t.Errorf("its paw was killed: ended %t, at work %t, finished %t", f.Ended(), f.AtWork(), f.Finished())
+	}
+	f.Status = Observation{Tmux: session.TmuxDead, Phase: session.PhaseCreating, Lock: session.LockFree, Made: true}.making()
 	if f.Ended() || !f.AtWork() || f.Finished() {
 		t.Errorf("being made: ended %t, at work %t, finished %t", f.Ended(), f.AtWork(), f.Finished())
 	}

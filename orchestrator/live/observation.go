@@ -40,6 +40,8 @@ type Observation struct {
 	Headless   bool      // a living paw runs a headless turn
 	LaunchedAt time.Time // time of a launch that no launcher has read yet, else zero
 	Failure    string    // why the last launcher gave up
+	Made       bool      // a living paw makes the agent's worktree
+	MadeBy     int       // process of that paw, 0 when unknown
 	OtherBoot  bool      // the agent was last launched before the machine's last boot
 
 	// From files.
@@ -207,6 +209,7 @@ type Running int
 // The combinations of lock and pane.
 const (
 	NothingRuns    Running = iota // the lock is free, and the pane is dead or gone
+	Making                        // the lock is free, and a paw makes the worktree of the new agent
 	Starting                      // the lock is free, and the launcher is starting in the pane
 	Foreign                       // the lock is free, and another process runs in the pane
 	InPane                        // the agent's CLI runs in its pane
@@ -242,6 +245,8 @@ func (o Observation) Running() Running {
 		return Paneless
 	case session.LockFree:
 		switch {
+		case o.Made && !alive:
+			return Making
 		case silent:
 			return Unseen
 		case alive && !o.LaunchedAt.IsZero():

@@ -293,14 +293,11 @@ func (f Facts) AtWork() bool {
 	case session.StateIdle, session.StateUnknown:
 		return !f.rests() || f.Last == nil // the first prompt is on the way
 	case session.StateSuspended:
-		return f.beingMade()
+		return false
 	default:
 		return !f.rests()
 	}
 }
-
-// beingMade reports whether the agent has not been launched yet.
-func (f Facts) beingMade() bool { return f.Record.Phase == session.PhaseCreating }
 
 // Finished reports whether there is nothing to wait for: the agent has had a turn and none is open,
 // or its CLI does not run.
@@ -309,7 +306,7 @@ func (f Facts) Finished() bool {
 		return false
 	}
 	if f.Exited || f.Status.State == session.StateSuspended {
-		return !f.beingMade()
+		return true
 	}
 	return !f.Waits() && f.rests() && f.closed()
 }

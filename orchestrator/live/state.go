@@ -40,6 +40,8 @@ func (o Observation) atPlace() session.AgentStatus {
 			return session.AgentStatus{State: session.StateUnknown, Since: at(o.LaunchedAt), Source: session.SourceTmux, Reason: session.ReasonStarting}
 		}
 		return session.AgentStatus{State: session.StateUnknown, Source: session.SourceTmux, Reason: session.ReasonForeign}
+	case Making:
+		return o.making()
 	case NothingRuns:
 		return o.ended()
 	case LockUnreadable:
@@ -48,6 +50,15 @@ func (o Observation) atPlace() session.AgentStatus {
 	case RunningUnseen, Unseen:
 	}
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonTmuxSilent, Cause: session.CauseTmuxSilent}
+}
+
+// making returns the state while a paw makes the agent's worktree.
+func (o Observation) making() session.AgentStatus {
+	reason := session.ReasonMade
+	if o.MadeBy != 0 {
+		reason = fmt.Sprintf("%s by process %d", reason, o.MadeBy)
+	}
+	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: reason, Cause: session.CauseMade}
 }
 
 // headless returns the state while paw run holds the agent's lock.

@@ -24,10 +24,14 @@ func everyPlace(do func(Observation)) {
 					for _, pane := range []session.PaneState{session.PaneAlive, session.PaneDead, session.PaneGone, session.PaneUnknown} {
 						for _, exit := range [][2]*int{{nil, nil}, {&zero, nil}, {&seven, nil}, {nil, &nine}, {&interrupted, nil}} {
 							for _, age := range []time.Duration{-time.Hour, -time.Second, 9 * time.Second, time.Hour, 0} {
-								for bits := range 1 << 6 {
+								combinations := 1 << 6
+								if phase == session.PhaseCreating {
+									combinations = 1 << 7 // only a new agent is being made
+								}
+								for bits := range combinations {
 									o := Observation{
 										Now: moment, Tmux: tmux, Session: status, Phase: phase, Lock: lock, HolderPID: 42, Pane: pane, ExitCode: exit[0], Signal: exit[1],
-										OtherBoot: bits&1 != 0, Closed: bits&2 != 0, Respawned: bits&4 != 0, Headless: bits&8 != 0, WorktreeGone: bits&16 != 0,
+										OtherBoot: bits&1 != 0, Closed: bits&2 != 0, Respawned: bits&4 != 0, Headless: bits&8 != 0, WorktreeGone: bits&16 != 0, Made: bits&64 != 0,
 									}
 									if bits&32 != 0 {
 										o.CutShort = "paw rewind"
@@ -138,6 +142,7 @@ func wanted(o Observation) session.AgentStatus {
 	}{
 		{held && o.Headless, status{State: session.StateRunning, Source: session.SourceLock, Reason: "a headless turn"}},
 		{!free && !held, status{State: session.StateUnknown, Source: session.SourceNone, Reason: "its lock cannot be read", Cause: session.CauseLockUnknown}},
+		{free && o.Made && (silent || !alive), status{State: session.StateUnknown, Source: session.SourceLock, Reason: "its worktree is being made", Cause: session.CauseMade}},
 		{silent, status{State: session.StateUnknown, Source: session.SourceNone, Reason: "tmux did not answer", Cause: session.CauseTmuxSilent}},
 		{held && alive && o.Respawned, status{State: session.StateUnknown, Source: session.SourceLock, Reason: runsOn + "; a foreign process is in paw's pane", Orphan: true}},
 		{held && alive, status{State: session.StateUnknown, Source: session.SourceLock, Reason: "paw does not see its turns", Cause: session.CauseRuns}},
@@ -231,7 +236,7 @@ func brokenInvariant(o Observation, running Running, st session.AgentStatus) str
 		return "not explained"
 	case is(session.StateUnknown) && st.Reason == "":
 		return "unknown without a reason"
-	case at(Unseen, RunningUnseen, Starting, Foreign, LockUnreadable, Paneless) && !is(session.StateUnknown):
+	case at(Unseen, RunningUnseen, Making, Starting, Foreign, LockUnreadable, Paneless) && !is(session.StateUnknown):
 		return "a guess"
 	case at(Headless) && !is(session.StateRunning) && !waits:
 		return "a headless turn that does not run"

@@ -37,6 +37,8 @@ type Agent struct {
 	lockLost   bool  // the lock file is gone, and Lock was found by the pane's process
 	Worktree   worktree.Glimpse
 	Pane       *tmux.Pane
+	made       bool              // a living paw makes the agent's worktree
+	madeBy     int               // process of that paw, 0 when unknown
 	LaunchedAt time.Time         // time of a launch that no launcher has read yet, else zero
 	failure    string            // why the last launcher gave up
 	open       map[int]time.Time // times of launches that no launcher had read yet, by generation
@@ -84,7 +86,7 @@ func (f Facts) Observation(a Agent) live.Observation {
 		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, SeenCut: a.Record.SeenCut, Tmux: f.Tmux, Pane: session.PaneGone,
 		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
-		WorktreeGone: a.Worktree.Gone, CutShort: a.Worktree.CutShort, BranchMoved: a.Worktree.Moved,
+		Made: a.made, MadeBy: a.madeBy, WorktreeGone: a.Worktree.Gone, CutShort: a.Worktree.CutShort, BranchMoved: a.Worktree.Moved,
 		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
 		Turns:     a.Turns,
 	}

@@ -90,11 +90,28 @@ func LookAtAgents(ctx context.Context, h *app.App, s *session.Session, processes
 
 // lookAt reads launch, lock and turns of one agent.
 func lookAt(ctx context.Context, a app.Agent, open map[int]time.Time, processes ProcessLook) Agent {
+	found := Agent{Record: *a.Record, open: open, Worktree: glance(ctx, *a.Record)}
+	if a.Record.Phase == session.PhaseCreating {
+		found.madeBy, found.made = a.App.Locks.CreatedBy(a.Session.Name, a.Record.Name)
+		found.made = found.made || madeSince(a)
+	}
 	lock, err := a.App.Locks.PeekAgent(a.Session.Name, a.Record.Name)
 	if err == nil {
 		lock = withSurvivors(a.App, a.Session, lock, *a.Record, processes)
 	}
-	return withLock(a.App, a.Session, Agent{Record: *a.Record, open: open, Worktree: glance(ctx, *a.Record)}, lock, err)
+	return withLock(a.App, a.Session, found, lock, err)
+}
+
+// madeSince reports whether an agent that was being made when its record was read has been launched
+// since: the lock under which it is made is released after the record is saved. Its pane may not be
+// among those that were listed.
+func madeSince(a app.Agent) bool {
+	now, err := a.App.Store.Load(a.Session.Name)
+	if err != nil || now == nil {
+		return false
+	}
+	w := now.Agent(a.Record.Name)
+	return w != nil && w.Phase != session.PhaseCreating
 }
 
 // withLock adds the facts that depend on the agent's lock.

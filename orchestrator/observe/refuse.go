@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func RefuseNotAtRest(ctx context.Context, h *app.App, s *session.Session, agents
 // refuseStates refuses agents that are or may be in a turn, except those for which harmless holds.
 func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatus) bool) error {
 	s := f.Session
-	if err := RefuseSilent(f, agents); err != nil {
+	if err := cmp.Or(RefuseMade(f, agents), RefuseSilent(f, agents)); err != nil {
 		return err
 	}
 	for _, a := range StatusOf(h, f).Agents {
@@ -111,6 +112,16 @@ func RefuseSilent(f Facts, agents []string) error {
 				return none
 			}
 			return errs.New(errs.Refused, "%s: it runs, and %s", a.Record.Name, Silence(f.TmuxErr)).Hint("paw status %s", f.Session.Name)
+		}
+	}
+	return nil
+}
+
+// RefuseMade refuses agents whose worktree another paw makes now.
+func RefuseMade(f Facts, agents []string) error {
+	for _, a := range f.Agents {
+		if a.made && slices.Contains(agents, a.Record.Name) {
+			return errs.New(errs.Locked, "%s: %s", a.Record.Name, f.State(a).Reason).Hint("paw status %s", f.Session.Name)
 		}
 	}
 	return nil
@@ -168,6 +179,8 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	case live.InPane, live.RunningUnseen:
 		return errs.New(errs.Locked, "%s: its CLI runs (pid %d)", name, holderPID(a.Lock)).
 			Hint("paw send %s/%s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
+	case live.Making:
+		return RefuseMade(f, []string{name})
 	case live.Starting:
 		return errs.New(errs.Locked, "%s: its CLI is starting", name).Hint("paw attach %s %s", s.Name, name)
 	case live.Foreign:

@@ -70,6 +70,9 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	} else if f.TmuxErr != nil {
 		st.Reason = Silence(f.TmuxErr)
 	}
+	if st.Status == session.StatusStopped && s.Status == session.StatusActive && slices.ContainsFunc(f.Agents, func(a Agent) bool { return a.made }) {
+		st.Status, st.Reason = s.Status, "" // its tmux session comes once the worktrees are made
+	}
 	children := map[string][]string{}
 	for _, w := range s.Agents {
 		if w.Parent != "" {

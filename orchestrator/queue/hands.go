@@ -200,8 +200,9 @@ func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) 
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotBegun, err)
 	}
+	defer a.Making.Release()
 	h.Step("queue.started")
-	saved, _, err := launch.BringUp(ctx, h, rec, a.Jobs(text))
+	saved, _, err := launch.BringUp(ctx, h, rec, a.Jobs(text), &a.Making)
 	if err == nil {
 		return nil
 	}

@@ -182,6 +182,9 @@ func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 		}
 		rec.Enlist(a.Draft.Agents...)
 		for _, w := range a.Draft.Agents {
+			if err := a.Making.Hold(h, rec.Name, w.Name); err != nil {
+				return err
+			}
 			if err := launch.KeepPrompt(h.Agent(rec, &w), a.promptFor(w.Name, prompt)); err != nil {
 				return err
 			}
@@ -193,6 +196,7 @@ func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 		return err
 	})
 	if err != nil {
+		a.Making.Release()
 		return nil, err
 	}
 	h.Step("add.recorded")
@@ -226,6 +230,7 @@ type Addition struct {
 	prompts map[string]string   // first prompts that differ from the user's, by agent
 	Steps   []string            // further steps for a dry run
 	Handed  *Origin             // uncommitted work of the user, nil where no work is handed over
+	Making  launch.Making       // locks of the agents, from their record until they are launched
 }
 
 // Jobs returns the jobs of making and starting the agents; prompt is the user's.

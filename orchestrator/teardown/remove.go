@@ -1,6 +1,7 @@
 package teardown
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func atRest(ctx context.Context, h *app.App, s *session.Session, names []string,
 	if err != nil {
 		return f, err
 	}
-	return f, observe.RefuseSilent(f, names)
+	return f, cmp.Or(observe.RefuseMade(f, names), observe.RefuseSilent(f, names))
 }
 
 // Removed tells what removing an agent did, and how to get it back.
@@ -135,6 +136,11 @@ func record(ctx context.Context, h *app.App, sessionName string, agents ...Agent
 			w, err := app.AgentNamed(rec, p.Name)
 			if err != nil {
 				return err
+			}
+			if w.Phase == session.PhaseCreating { // a recover may have begun to make it since the plan
+				if err := launch.RefuseMade(h, sessionName, p.Name); err != nil {
+					return err
+				}
 			}
 			w.Phase = p.intent
 		}

@@ -129,6 +129,17 @@ func (o StopOptions) Targets(s *session.Session) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(named, name) })
 }
 
+// awaited returns the agents to stop that may be launched although the stop is recorded: their phase
+// says that recover has to finish the worktree. A child is not launched once its parent is stopped,
+// and nobody once the whole session is.
+func (o StopOptions) awaited(s *session.Session) []string {
+	targets := o.Targets(s)
+	return slices.DeleteFunc(slices.Clone(targets), func(name string) bool {
+		w := s.Agent(name)
+		return len(o.Agents) == 0 || w.Phase != session.PhaseCreating || slices.Contains(targets, w.Parent)
+	})
+}
+
 // goOn returns running descendants of the stopped agents that are not stopped themselves.
 func goOn(f observe.Facts, targets []string) []string {
 	var names []string
@@ -268,6 +279,9 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 	}
 	stopping := func(string) session.Phase { return session.PhaseStopping }
 	whole := len(o.Agents) == 0
+	if err := launch.AwaitMade(ctx, h, s.Name, o.awaited(s)); err != nil {
+		return nil, err
+	}
 	turns.CloseDead(ctx, h, s, o.Targets(s)...)
 	rec, _ := savePhase(ctx, h, s.Name, o.Targets, stopping, whole) // a failure is ignored: the record is written again at the end
 	if rec != nil {
