@@ -37,7 +37,7 @@ var authorities = map[string]authority{
 
 	"worktree.path": yields, "worktree.copy": replaces, "worktree.link": replaces, "worktree.setup": replaces,
 	"worktree.include": replaces, "worktree.ports": replaces, "worktree.env": replaces, "worktree.teardown": replaces,
-	"worktree.teardown_seconds": replaces, "worktree.min_free": yields,
+	"worktree.setup_seconds": replaces, "worktree.teardown_seconds": replaces, "worktree.min_free": yields,
 	"tmux.socket": yields, "tmux.layout": yields, "tmux.log": yields,
 	"tmux.bell": usersAlone, "tmux.counts": usersAlone,
 	"turns.snapshot_seconds": replaces, "turns.snapshot_mib": replaces,
@@ -82,6 +82,7 @@ ports = 9
 env = { KEY = "other" }
 teardown = "other"
 teardown_seconds = 99
+setup_seconds = 99
 min_free = 99
 [tmux]
 socket = "other"

@@ -44,6 +44,8 @@ type Worktree struct {
 	Env map[string]string `toml:"env,omitempty" json:"env,omitempty"`
 	// Setup is a shell command that runs in each new worktree, "" for none.
 	Setup string `toml:"setup" json:"setup"`
+	// SetupSeconds limits how long copying files and Setup may take.
+	SetupSeconds int `toml:"setup_seconds" json:"setup_seconds"`
 	// Teardown is a shell command that runs in a worktree before its removal, "" for none.
 	Teardown string `toml:"teardown" json:"teardown"`
 	// TeardownSeconds limits how long Teardown may run.
@@ -210,7 +212,7 @@ const DefaultPatience = 2
 func Default() Config {
 	return Config{
 		DefaultCLI: "claude",
-		Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}", Include: true, TeardownSeconds: 120, MinFree: 2048},
+		Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}", Include: true, SetupSeconds: 900, TeardownSeconds: 120, MinFree: 2048},
 		Tmux:       Tmux{Layout: LayoutTiled, Bell: true, Counts: true},
 		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 		Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},

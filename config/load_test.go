@@ -79,7 +79,7 @@ func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
 		}
 		want := Config{
 			DefaultCLI: "claude",
-			Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}", Include: true, TeardownSeconds: 120, MinFree: 2048},
+			Worktree:   Worktree{Path: "{parent}/{repo}.paw/{session}/{agent}", Include: true, SetupSeconds: 900, TeardownSeconds: 120, MinFree: 2048},
 			Tmux:       Tmux{Layout: "tiled", Bell: true, Counts: true},
 			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 			Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
@@ -113,6 +113,7 @@ ports = 3
 env = { KEY = "{slug}" }
 teardown = "npm run drop"
 teardown_seconds = 9
+setup_seconds = 8
 min_free = 0
 
 [tmux]
@@ -181,7 +182,7 @@ var everythingSet = Config{
 	Worktree: Worktree{
 		Path: "/srv/{repo}/{session}-{agent}", Copy: []string{".env", "*.local"},
 		Link: []string{"node_modules"}, Setup: "npm ci", Ports: 3, Env: map[string]string{"KEY": "{slug}"},
-		Teardown: "npm run drop", TeardownSeconds: 9,
+		Teardown: "npm run drop", TeardownSeconds: 9, SetupSeconds: 8,
 	},
 	Tmux:   Tmux{Socket: "work", Layout: "windows", Log: true},
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
@@ -215,7 +216,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 	}
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
 		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "worktree.include", "worktree.ports", "worktree.env",
-		"worktree.teardown", "worktree.teardown_seconds", "worktree.min_free", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts", "tmux.log",
+		"worktree.teardown", "worktree.teardown_seconds", "worktree.setup_seconds", "worktree.min_free", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts", "tmux.log",
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
 		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell", "queue.max", "queue.starts",
 		"limits.then", "limits.times", "limits.prompt",

@@ -52,6 +52,7 @@ var settings = []setting{
 	{key: "worktree.include", repository: replaces},
 	{key: "worktree.ports", zero: true, repository: replaces, trust: differs},
 	{key: "worktree.env", text: checkValue, name: checkOwnVariable, repository: replaces, trust: always},
+	{key: "worktree.setup_seconds", repository: replaces, trust: differs},
 	{key: "worktree.teardown", text: checkText, repository: replaces, trust: set},
 	{key: "worktree.teardown_seconds", repository: replaces, trust: differs},
 	{key: "worktree.min_free", zero: true, repository: yields, trust: differs},

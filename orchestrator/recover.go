@@ -24,6 +24,28 @@ type RecoverOptions struct {
 	Agents []string // only these agents of the named session, none for all of them
 	All    bool
 	DryRun bool
+	kept   bool // give agents that start fresh the first prompts that they have not got
+}
+
+// startMended starts agents whose set-up had failed, and is done by now.
+func startMended(ctx context.Context, h *app.App, name string, agents []string) error {
+	s, err := h.Load(name)
+	if err != nil {
+		return err
+	}
+	recovered, err := recoverSession(ctx, h, s, RecoverOptions{Name: name, Agents: agents, kept: true})
+	if err != nil {
+		return err
+	}
+	for _, one := range recovered.Results {
+		switch {
+		case one.Kind == launch.ResultRefused:
+			err = errs.New(errs.Failed, "%s: not started: %s", one.Agent, one.Reason).Hint("paw recover %s %s", name, one.Agent)
+		case slices.Contains(agents, one.Agent):
+			h.Sayf("%s: its CLI starts", one.Agent)
+		}
+	}
+	return err
 }
 
 // Recovered is the result of a recover for one session.
@@ -119,7 +141,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	if err != nil {
 		return Recovered{}, err
 	}
-	jobs, err := launch.PlanRecover(ctx, h, only(f, o.Agents), o.Name != "")
+	jobs, err := planJobs(ctx, h, f, o)
 	if err != nil {
 		return Recovered{}, err
 	}
@@ -136,6 +158,15 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	recovered, err := bringBack(ctx, h, f, jobs)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err
+}
+
+// planJobs plans what becomes of the agents.
+func planJobs(ctx context.Context, h *app.App, f observe.Facts, o RecoverOptions) ([]launch.Job, error) {
+	jobs, err := launch.PlanRecover(ctx, h, only(f, o.Agents), o.Name != "")
+	if err == nil && o.kept {
+		launch.GiveKept(h, f.Session, jobs)
+	}
+	return jobs, err
 }
 
 // nameCut adds to the job of each agent that will start a note about its interrupted or failed

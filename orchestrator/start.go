@@ -15,6 +15,7 @@ import (
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
@@ -76,6 +77,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 		return nil, err
 	}
 	defer a.Making.Release()
+	a.Waits = o.WaitSetUp
 	started := &Started{Session: &a.Draft}
 	told := notes(ctx, h, a.Manager, &a.Draft, a.Handed)
 	defer func() { started.Notes = told() }()
@@ -224,6 +226,7 @@ type StartOptions struct {
 	Preset   string
 	DryRun   bool
 
+	WaitSetUp   bool // wait until the set-ups are over
 	WithChanges bool // hand the uncommitted changes of the user's checkout to the agents
 }
 
@@ -277,6 +280,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 		return nil, err
 	}
 	defer a.Making.Release()
+	a.Waits = o.WaitSetUp
 	saved, results, err := launch.BringUp(ctx, h, rec, a.Jobs(o.Prompt), &a.Making)
 	if err != nil {
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
@@ -286,7 +290,8 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 }
 
 // SetUpAgain repeats copying, linking and set-up in the worktrees of idle agents, all or none, and
-// calls tell with the problems of each. Agents get missing variables and ports; existing ones do
+// calls tell with the problems of each. An agent that did not start because its set-up failed starts
+// now, with its first prompt. Agents get missing variables and ports; existing ones do
 // not change.
 func SetUpAgain(ctx context.Context, h *app.App, s *session.Session, names []string, tell func(agent string, notes []string)) error {
 	h, err := h.ConfiguredFor(s)
@@ -318,15 +323,21 @@ func SetUpAgain(ctx context.Context, h *app.App, s *session.Session, names []str
 	if s, err = giveMissing(ctx, h, s, names); err != nil {
 		return err
 	}
-	out := &launch.SharedWriter{W: h.Progress}
+	var mended []string
 	for _, name := range names {
 		w, err := app.AgentNamed(s, name)
 		if err != nil {
 			return err
 		}
-		tell(name, launch.SetUp(ctx, h.Agent(s, w).In(m), out))
+		notes := launch.SetUp(ctx, h.Agent(s, w).In(m))
+		if tell(name, notes); len(notes) == 0 && w.SetUpFailed != "" && f.Running(*f.Agent(name)) == live.NothingRuns && w.Phase == session.PhaseLive {
+			mended = append(mended, name)
+		}
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil || len(mended) == 0 {
+		return err
+	}
+	return startMended(ctx, h, s.Name, mended)
 }
 
 // giveMissing gives agents the ports and variables that the configuration has gained since they

@@ -195,6 +195,8 @@ func StateWord(st session.AgentStatus) string {
 		return "stopped"
 	case st.Cause == session.CauseClosed:
 		return "closed"
+	case st.Cause == session.CauseSetUp:
+		return "setting up"
 	case st.Cause == session.CausePrompted, st.Cause == session.CauseMade, st.State == session.StateUnknown && st.Reason == session.ReasonStarting:
 		return "starting"
 	}

@@ -89,11 +89,33 @@ func (l Locks) HoldAgent(session, agent string, h Holder) (*os.File, error) {
 		release(f)
 		return nil, fmt.Errorf("%s: %w", object, err)
 	}
-	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETFD, 0); err != nil {
+	if err := PassOn(f); err != nil {
 		release(f)
 		return nil, fmt.Errorf("%s: %w", object, err)
 	}
 	return f, nil
+}
+
+// PassOn has the children of this process, and the program that it executes, inherit a lock that
+// HoldAgent has taken.
+func PassOn(lock *os.File) error {
+	_, err := unix.FcntlInt(lock.Fd(), unix.F_SETFD, 0)
+	return err
+}
+
+// KeepBack ends what PassOn began, until PassOn is called again: the commands of a set-up, and what
+// they leave running, do not hold the lock.
+func KeepBack(lock *os.File) { unix.CloseOnExec(int(lock.Fd())) }
+
+// NoteSetUp writes into a lock taken by HoldAgent that the set-up is over, and the CLI is launched
+// now.
+func NoteSetUp(lock *os.File, now time.Time) error {
+	h, err := readHolder(int(lock.Fd()))
+	if err != nil {
+		return err
+	}
+	h.SetUp, h.At = "", now
+	return writeHolder(lock, h)
 }
 
 // ProbeAgent reports whether an agent's lock is held, without waiting for it. A missing lock file

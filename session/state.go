@@ -145,6 +145,7 @@ const (
 	CauseDialog            // the CLI shows a dialog that can only be answered in its pane
 	CauseUnrecorded        // the CLI's hooks cannot record what happens, so turns are not seen
 	CauseTmuxSilent        // tmux did not answer
+	CauseSetUp             // the set-up of the worktree runs in the pane
 	CauseMade              // a paw makes the agent's worktree
 )
 

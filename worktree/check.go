@@ -144,7 +144,7 @@ func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, en
 	if err != nil {
 		return 0, err
 	}
-	err = runCommand(ctx, path, command, out, append(slices.Clip(env), checkVariable+path))
+	err = runCommand(ctx, path, command, out, append(slices.Clip(env), checkVariable+path), nil)
 	_ = os.Remove(runningMark(admin))
 	if left, err := imprint(path); err == nil { // without the mark the content counts as somebody's work
 		_ = os.WriteFile(leftMark(admin), left[:], 0o666)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 	"paw/worktree/git"
@@ -44,6 +47,7 @@ type Setup struct {
 	For        string               // other settings that the command depends on, for Fingerprint
 	Env        []string             // environment of the command, without the variables that git.Scrub removes
 	Out        io.Writer            // gets the command's output
+	Terminal   *os.File             // terminal that the command runs on, in its foreground, instead of Out; may be nil
 	Announce   func(command string) // called before the command runs
 	Copied     func([]Copied)       // called with the copied files; may be nil
 }
@@ -55,6 +59,11 @@ func (s Setup) Empty() bool { return len(s.Copy) == 0 && len(s.Link) == 0 && s.C
 // the project.
 type Setups struct {
 	Repository gitdir.Repository
+}
+
+// Nothing reports whether SetUp would not copy, link or run anything.
+func (u *Setups) Nothing(s Setup) bool {
+	return s.Empty() && (!s.Include || !disk.Exists(filepath.Join(u.Repository.Path, includeFile)))
 }
 
 // includeFile names ignored files that worktrees get, in the format of .gitignore. The file is at
@@ -79,7 +88,7 @@ func (u *Setups) included(ctx context.Context, s Setup) ([]string, error) {
 //
 // Only files that git ignores in the worktree are copied or linked, so `git status` stays clean;
 // existing files are kept; nothing is written outside of the worktree. Afterwards Unprepared is
-// false, unless ctx has ended.
+// false, unless ctx has ended or the command has failed.
 func (u *Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	admin, err := gitdir.Linked(path, u.Repository.CommonDir, "")
 	if err == nil {
@@ -96,8 +105,8 @@ func (u *Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 		if s.Announce != nil {
 			s.Announce(s.Command)
 		}
-		if err := runCommand(ctx, path, s.Command, s.Out, s.Env); err != nil {
-			problems = append(problems, Problem{What: err.Error(), Err: err})
+		if err := runCommand(ctx, path, s.Command, s.Out, s.Env, s.Terminal); err != nil {
+			return append(problems, Problem{What: err.Error(), Err: err})
 		}
 	}
 	if ctx.Err() != nil {
@@ -109,7 +118,7 @@ func (u *Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	return problems
 }
 
-// Unprepared reports whether the set-up of a worktree has not completed, because paw was killed.
+// Unprepared reports whether the set-up of a worktree has not completed: it failed, or was ended.
 func (u *Setups) Unprepared(path string) bool {
 	admin, err := gitdir.Linked(path, u.Repository.CommonDir, "")
 	return err == nil && disk.Exists(unpreparedMark(admin))
@@ -255,13 +264,19 @@ func ignoredIn(ctx context.Context, dir string, names []string) map[string]bool 
 // commandPatience limits how long a cancelled command may take to end.
 const commandPatience = 5 * time.Second
 
-// runCommand runs a command of the project with sh. When ctx ends, all processes of the command's
-// group are killed.
-func runCommand(ctx context.Context, dir, command string, out io.Writer, env []string) error {
+// runCommand runs a command of the project with sh: in the foreground of a terminal, or with its
+// output to out where terminal is nil. When ctx ends, all processes of the command's group are
+// killed. The kernel hangs up on the foreground of a terminal when the process of the pane is killed.
+func runCommand(ctx context.Context, dir, command string, out io.Writer, env []string, terminal *os.File) error {
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir, cmd.Env = dir, append(git.Scrub(env), "PWD="+dir)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if terminal != nil {
+		cmd.Stdout, cmd.Stderr = terminal, terminal // without input: nobody may be there to answer
+		cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: int(terminal.Fd())}
+		defer toForeground(terminal)
+	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = commandPatience
 	err := cmd.Run()
@@ -275,83 +290,6 @@ func runCommand(ctx context.Context, dir, command string, out io.Writer, env []s
 		return nil
 	}
 	return err
-}
-
-// Link is an ignored symlink of a worktree that leads into the main checkout.
-type Link struct {
-	Name   string // path of the link, relative to the worktree
-	Target string // path in the main checkout
-	Out    string // a symlink inside the target's folder that leaves that folder, relative to it; "" for none
-}
-
-// LinksToMain lists the symlinks that bring files of the main checkout into the worktree at path.
-func (u *Setups) LinksToMain(ctx context.Context, path string) ([]Link, error) {
-	if u.Repository.Path == "" {
-		return nil, nil
-	}
-	names, err := ignoredNames(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	var links []Link
-	for _, name := range names {
-		target, err := os.Readlink(filepath.Join(path, name))
-		if err == nil && filepath.IsAbs(target) && leadsInto(target, u.Repository.Path) {
-			links = append(links, Link{name, target, leadsOut(u.Repository.Path, target)})
-		}
-	}
-	return links, nil
-}
-
-// leadsOut returns a symlink inside a folder that leaves the folder, "" for none: a relative one,
-// as package managers make to a workspace's packages, or an absolute one into the main checkout.
-// Read through a link to the folder, it would lead to files of the main checkout.
-func leadsOut(main, folder string) string {
-	folder = disk.Resolved(folder)
-	leaves := func(at string) bool {
-		target, err := os.Readlink(at)
-		switch {
-		case err != nil:
-			return false
-		case filepath.IsAbs(target):
-			return leadsInto(target, main) && !leadsInto(target, folder)
-		}
-		return !leadsInto(filepath.Join(filepath.Dir(at), target), folder)
-	}
-	return firstLink(folder, leaves)
-}
-
-// mostLookedAt limits the entries of a folder that are searched.
-const mostLookedAt = 20000
-
-// firstLink returns a symlink below root for which fits is true, nearest first; "" for none.
-func firstLink(root string, fits func(at string) bool) string {
-	left := mostLookedAt
-	for folders := []string{""}; len(folders) > 0 && left > 0; folders = folders[1:] {
-		entries, _ := os.ReadDir(filepath.Join(root, folders[0])) // a file has no entries
-		left -= len(entries)
-		for _, e := range entries {
-			name := filepath.Join(folders[0], e.Name())
-			switch {
-			case e.Type()&fs.ModeSymlink != 0 && fits(filepath.Join(root, name)):
-				return name
-			case e.IsDir():
-				folders = append(folders, name)
-			}
-		}
-	}
-	return ""
-}
-
-// leadsInto reports whether a path is a folder or inside it, by its text or after resolving
-// symlinks.
-func leadsInto(path, folder string) bool {
-	path = filepath.Clean(path)
-	if path == folder || disk.Within(path, folder) {
-		return true
-	}
-	path, folder = disk.Resolved(path), disk.Resolved(folder)
-	return path == folder || disk.Within(path, folder)
 }
 
 // ignoredNames lists the ignored files of the checkout at path. For a folder that is ignored as a
@@ -375,5 +313,13 @@ func (u *Setups) TearDown(ctx context.Context, path, command string, out io.Writ
 	if err := gitdir.Verify(path, u.Repository.CommonDir, ""); err != nil {
 		return err
 	}
-	return runCommand(ctx, path, command, out, env)
+	return runCommand(ctx, path, command, out, env, nil)
+}
+
+// toForeground makes this process's group the foreground of a terminal again. The kernel would stop
+// a process of the background for that.
+func toForeground(terminal *os.File) {
+	signal.Ignore(syscall.SIGTTOU)
+	_ = unix.IoctlSetPointerInt(int(terminal.Fd()), unix.TIOCSPGRP, unix.Getpgrp())
+	signal.Reset(syscall.SIGTTOU)
 }

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,6 +60,19 @@ func TestSetUpCopiesIgnoredFilesWithTheirMode(t *testing.T) {
 	}
 	if got := readFile(t, filepath.Join(p.Path, ".env")); got != "KEY=1\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestSetUpThatFailsIsRepeated(t *testing.T) {
+	w, p := prepared(t, "")
+	for _, c := range []struct {
+		command string
+		left    bool
+	}{{"exit 3", true}, {"kill -9 $$", true}, {"true", false}} {
+		problems := w.m.Setups().SetUp(t.Context(), p.Path, Setup{Command: c.command, Env: os.Environ(), Out: io.Discard})
+		if left := w.m.Setups().Unprepared(p.Path); left != c.left || len(problems) > 0 != c.left {
+			t.Errorf("%s: unprepared %t, problems %v", c.command, left, problems)
+		}
 	}
 }
 

@@ -73,7 +73,7 @@ func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
 	done := o.busy(h, "starting")
 	started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
 		CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Origin: origin, Prompt: o.Prompt, Force: o.force, DryRun: o.DryRun,
-		WithChanges: o.WithChanges,
+		WithChanges: o.WithChanges, WaitSetUp: o.WaitSetUp,
 	})
 	done()
 	if err != nil {

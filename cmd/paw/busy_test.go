@@ -12,11 +12,11 @@ func TestWhatTakesLongSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	held := filepath.Join(w.root, "go_on")
-	w.configure("[worktree]\nsetup = \"until test -e " + held + "; do sleep 0.1; done\"\n")
+	w.checkoutHook("until test -e " + held + "; do sleep 0.1; done")
 	terminal := w.terminal("paw start --cli one=demo,two=demo --detach; echo ended with $?; paw start --name other --cli demo -d 2>/dev/null; sleep 1000")
 	terminal.awaits("Keep paw's turn tags out of git log? [Y/n]")
 	terminal.press("Enter")
-	terminal.awaits("starting, 2 of 2 worktrees checked out (2s)")
+	terminal.awaits("starting, 0 of 2 worktrees checked out (2s)")
 	w.write(w.root, "go_on", "")
 	terminal.awaits("other  ")
 	if screen := terminal.screen(); strings.Contains(screen, "starting,") || !strings.Contains(screen, "ended with 0") {

@@ -24,7 +24,7 @@ func TestNothingThatPawStartsKeepsWhatPawInherited(t *testing.T) {
 	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), pawForTests(), "start", "--cli", "demo", "--detach")
+	cmd := exec.CommandContext(t.Context(), pawForTests(), "start", "--cli", "demo", "--detach", "--wait-setup")
 	cmd.Dir, cmd.Env, cmd.ExtraFiles = w.repo, w.env, []*os.File{lock}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -10,21 +10,24 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// interrupted starts two agents whose set-up command does not end, and sends paw a signal during
-// the set-up.
-func (w *world) interrupted(setup string, sig syscall.Signal) output {
+// interruptedIn runs a command that makes worktrees, in which a hook of git does not end, and sends
+// paw a signal meanwhile.
+func (w *world) interruptedIn(env []string, sig syscall.Signal, args ...string) output {
 	w.t.Helper()
-	return w.interruptedIn(nil, setup, sig, "start", "--cli", "one=demo,two=demo", "--detach")
-}
-
-// interruptedIn does the same for any command that sets worktrees up.
-func (w *world) interruptedIn(env []string, setup string, sig syscall.Signal, args ...string) output {
-	w.t.Helper()
-	w.configure("[worktree]\nsetup = \"" + setup + "; touch " + w.root + "/started; sleep 1000\"\n")
+	w.checkoutHook("touch " + w.root + "/started; sleep 1000")
 	run := w.beginWith(env, args...)
 	w.awaitFile(filepath.Join(w.root, "started"))
 	run.signal(sig)
 	return run.end()
+}
+
+// checkoutHook has git run a command in each worktree that it has checked out.
+func (w *world) checkoutHook(command string) {
+	w.t.Helper()
+	w.write(w.repo, ".git/hooks/post-checkout", "#!/bin/sh\n"+command+"\n")
+	if err := os.Chmod(filepath.Join(w.repo, ".git/hooks/post-checkout"), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func TestInterruptedStartLeavesNothing(t *testing.T) {
@@ -33,7 +36,7 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 		t.Run(sig.String(), func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			if out := w.interrupted("true", sig); out.code != 130 {
+			if out := w.interruptedIn(nil, sig, "start", "--cli", "one=demo,two=demo", "--detach"); out.code != 130 {
 				t.Errorf("exit code %d, want 130\n%s", out.code, out.stderr)
 			}
 			w.nothing()
@@ -41,22 +44,27 @@ func TestInterruptedStartLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestInterruptedStartKeepsWhatTheSetUpMade(t *testing.T) {
+// A start that waits for the set-ups is interrupted alone: they go on in the panes.
+func TestInterruptedStartLeavesTheSetUpsToThePanes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	out := w.interrupted("echo work > made-by-set-up; case $PWD in */two) sleep 1000 ;; esac", syscall.SIGINT)
-	if out.code != 130 || !strings.Contains(out.stderr, "paw: hint: paw recover shop\n") {
+	w.configure("[worktree]\nsetup = \"echo work > made-by-set-up; touch " + w.root + "/started; sleep 1000\"\n")
+	out := w.pawWith([]string{"PAW_TEST_AT=panes.recorded", "PAW_TEST_DO=kill -INT $PPID"}, "start", "--cli", "one=demo", "--detach", "--wait-setup")
+	if out.code != 0 || !strings.Contains(out.stderr, "its set-up still runs in its pane") {
 		t.Errorf("exit code %d, said %s", out.code, out.stderr)
 	}
+	w.awaitFile(filepath.Join(w.root, "started"))
+	if a := w.agent("one"); a.State != "running" {
+		t.Errorf("in the end %+v", a)
+	}
+	w.ok(w.paw("stop"))
 	w.configure("")
-	w.ok(w.paw("recover", "--detach"))
+	w.ok(w.paw("recover", "shop", "--detach"))
 	data, err := os.ReadFile(filepath.Join(w.worktree("one"), "made-by-set-up"))
 	if err != nil || string(data) != "work\n" {
 		t.Errorf("what the set-up made is gone: %v", err)
 	}
-	if a := w.agent("one"); a.PID == nil {
-		t.Errorf("not recovered: %+v", a)
-	}
+	w.ready("one")
 }
 
 // TestStartInterruptedAfterEveryStep sends SIGINT, or SIGHUP as from a closed terminal, after each

@@ -162,7 +162,7 @@ teardown = "echo $FOUND $PORT >> ../../../torn; echo x > left"
 func TestReadyKilledAfterEveryStep(t *testing.T) {
 	t.Parallel()
 	portsAlone(t)
-	start := []string{"start", "--cli", "one=demo", "--detach"}
+	start := []string{"start", "--cli", "one=demo", "--detach", "--wait-setup"}
 	started := func(w *world) {
 		w.configure(readyConfiguration)
 		w.write(w.root, "shop.paw/kept", "\n") // purge would remove the folder if it were empty

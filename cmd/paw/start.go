@@ -67,6 +67,7 @@ func (o *startOptions) addFlags(cmd *cobra.Command, what, detach string) {
 	f.BoolVar(&o.WithChanges, "with-changes", false, "begin with what you have not committed here; your checkout stays as it is")
 	addPromptFlags(cmd, o.invocation, &o.Prompt, &o.promptFlags, "first prompt of each agent")
 	f.StringVar(&o.pull, "pr", "", "number of a pull request: begin where its branch is, with its text (gh, glab)")
+	f.BoolVar(&o.WaitSetUp, "wait-setup", false, "wait until worktree.setup has ended")
 	f.BoolVarP(&o.detach, "detach", "d", false, detach)
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	o.addJSON(cmd)

@@ -256,7 +256,7 @@ func nextSteps(st observe.SessionStatus) []string {
 // failedSetUps returns a line for each agent whose set-up command has failed.
 func failedSetUps(st observe.SessionStatus) (lines []string) {
 	for _, ag := range st.Agents {
-		if failed := ag.Record.SetUpFailed; failed != "" {
+		if failed := ag.Record.SetUpFailed; failed != "" && ag.Cause != session.CauseSetUp {
 			lines = append(lines, fmt.Sprintf("%s: its set-up failed (%s)", errs.Line("paw setup %s/%s", st.Session.Name, ag.Record.Name), failed))
 		}
 	}

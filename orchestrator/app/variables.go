@@ -46,9 +46,14 @@ func (a Agent) Fill() (problems []string) {
 	return problems
 }
 
-// foundPath returns the file whose path a set-up command gets as $PAW_ENV.
-func (h *App) foundPath(sessionName, agentName string) string {
+// FoundPath returns the file whose path a set-up command gets as $PAW_ENV.
+func (h *App) FoundPath(sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), "setup.env")
+}
+
+// SetUpNotesPath returns the file with what the set-up of an agent could not do, one note a line.
+func (h *App) SetUpNotesPath(sessionName, agentName string) string {
+	return filepath.Join(h.StateDir(sessionName, agentName), "setup.notes")
 }
 
 // largestFound is how many bytes a set-up may write to $PAW_ENV.
@@ -57,7 +62,12 @@ const largestFound = 64 << 10
 // Found returns the variables that the agent's set-up wrote to $PAW_ENV, and the problems of other
 // lines.
 func (h *App) Found(sessionName, agentName string) (variables map[string]string, problems []string) {
-	text, err := os.ReadFile(h.foundPath(sessionName, agentName))
+	return FoundIn(h.FoundPath(sessionName, agentName))
+}
+
+// FoundIn is Found for the file that was $PAW_ENV.
+func FoundIn(path string) (variables map[string]string, problems []string) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil
 	}
@@ -90,8 +100,8 @@ func (a Agent) Setup(out io.Writer) worktree.Setup {
 	if c.Setup == "" {
 		return setup
 	}
-	found := a.App.foundPath(a.Session.Name, a.Record.Name)
-	setup.Env = append(a.App.projectEnv(a.Record.Variables), "PAW_ENV="+found)
+	found := a.App.FoundPath(a.Session.Name, a.Record.Name)
+	setup.Env = append(a.SetupEnv(), "PAW_ENV="+found)
 	setup.Announce = func(command string) {
 		a.App.Sayf("%s: %s", a.Record.Name, command)
 		if err := WritePrivate(found, nil); err != nil { // variables of an earlier set-up do not count any more
@@ -100,6 +110,9 @@ func (a Agent) Setup(out io.Writer) worktree.Setup {
 	}
 	return setup
 }
+
+// SetupEnv returns the environment of the agent's set-up command, without $PAW_ENV.
+func (a Agent) SetupEnv() []string { return a.App.projectEnv(a.Record.Variables) }
 
 // ProjectVariables returns the variables that an agent has in addition to those of the user's
 // shell: from worktree.env, and from its set-up.
@@ -343,7 +356,7 @@ func (h *App) tellEnd(agentName, file string) {
 
 // ForgetWorktree deletes paw's files about the worktree of a removed agent.
 func (h *App) ForgetWorktree(sessionName, agentName string) error {
-	for _, path := range []string{h.foundPath(sessionName, agentName), h.tornPath(sessionName, agentName)} {
+	for _, path := range []string{h.FoundPath(sessionName, agentName), h.SetUpNotesPath(sessionName, agentName), h.tornPath(sessionName, agentName)} {
 		if err := disk.RemoveFile(path); err != nil {
 			return err
 		}

@@ -57,6 +57,8 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, ma
 	making.Release()
 	h.Step("panes.recorded")
 	awaitLaunches(ctx, h, s, starting)
+	awaitSetUps(ctx, h, s, starting)
+	refuseEnded(ctx, h, s, starting)
 	if s, err = startRefused(ctx, h, s, starting); err != nil {
 		return s, nil, err
 	}
@@ -64,7 +66,7 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, ma
 	return s, ResultsOf(s, jobs), nil
 }
 
-// prepareWorktrees creates, restores and sets up the worktrees that the jobs ask for.
+// prepareWorktrees creates and restores the worktrees that the jobs ask for.
 func prepareWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) error {
 	warnings, err := createWorktrees(ctx, h, m, s, jobs)
 	if err != nil {
@@ -86,7 +88,7 @@ func prepareWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *s
 			restoreWorktree(ctx, h.Agent(s, w).In(m), j)
 		}
 	}
-	setUpWorktrees(ctx, h, m, s, jobs)
+	planSetUps(ctx, h, m, s, jobs)
 	return nil
 }
 
@@ -179,7 +181,7 @@ func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*J
 			continue
 		}
 		if reason, refused := refusedResume(ctx, h, s, j); refused {
-			j.Kind, j.Reason = ResultFresh, reason
+			j.Kind, j.Reason, j.setUp = ResultFresh, reason, nil
 			if cli, err := h.CLIOf(s.Agent(j.Agent)); err == nil {
 				j.planned, j.NewID = s.Agent(j.Agent).Conversation(), cli.NewConversation()
 			}
@@ -291,7 +293,11 @@ type Job struct {
 	Parent   string // parent of a child that is being spawned
 	Prompt   string // first prompt, set only by start, add and spawn
 	// number of the launch in the record (Session.Generation), 0 before BringUp has launched the agent
-	generation   int
+	generation int
+	// setUp is the repository from whose main checkout the launcher sets the worktree up before it
+	// becomes the CLI, nil where nothing is to be done.
+	setUp        *gitdir.Repository
+	AwaitSetUp   bool   // BringUp waits until the set-up is over
 	sendIt       bool   // the CLI cannot take the prompt as an argument: the prompt is typed once the CLI is ready
 	Continuation        // with a NewID only where the CLI starts fresh with that
 	planned      string // recorded conversation at the time of the plan; one that another paw has recorded since wins

@@ -62,7 +62,7 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		return exitLaunchRefused, err
 	}
 	holder.Session, holder.Agent, holder.Generation, holder.At = sessionName, agentName, generation, time.Now().UTC()
-	holder.Prompted = l.Prompted
+	holder.Prompted, holder.SetUp = l.Prompted, l.SetUp.words()
 	lock, err := session.Locks{Dir: l.LocksDir}.HoldAgent(sessionName, agentName, holder)
 	if err != nil {
 		_ = os.Remove(path)
@@ -79,6 +79,13 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	}
 	if err := os.Chdir(l.Worktree); err != nil {
 		return exitLaunchRefused, err
+	}
+	if l.SetUp != nil {
+		if l.Env, err = l.SetUp.inPane(lock, l.Env); errors.Is(err, errEnded) {
+			return exitLaunchOver, errs.New(errs.Refused, "%s: %w", agentName, err).Hint("paw recover %s", sessionName)
+		} else if err != nil {
+			return exitLaunchRefused, err
+		}
 	}
 	prompt, _ := os.ReadFile(l.PromptFile)
 	if l.PromptFile != "" {
@@ -105,6 +112,7 @@ type launchFile struct {
 	LocksDir     string   `json:"locks_dir"`
 	PromptFile   string   `json:"prompt_file,omitempty"` // deleted when the CLI is started
 	Prompted     bool     `json:"prompted,omitempty"`    // the CLI gets a first prompt, as an argument or typed
+	SetUp        *setUp   `json:"set_up,omitempty"`      // what comes before the CLI; nil for nothing
 	Argv         []string `json:"argv"`
 	Env          []string `json:"env"`
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -204,8 +205,7 @@ func terminalSize() (width, height int) {
 const launchPatience = 5 * time.Second
 
 // awaitLaunches waits until each launched agent holds its lock or gave up, so that start and
-// recover report what really started. It also finds agents that ended before the last one was
-// running.
+// recover report what really started.
 func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	deadline := time.Now().Add(launchPatience)
 	for _, j := range jobs {
@@ -217,6 +217,47 @@ func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*
 			j.Notes = append(j.Notes, "its pane has not started yet")
 		}
 	}
+}
+
+// awaitSetUps waits for the set-ups of the jobs that cannot go on without: those that the user waits
+// for, those whose first prompt is typed, and those whose CLI may refuse its conversation. Of the
+// others it notes that their set-up runs.
+func awaitSetUps(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
+	for _, j := range jobs {
+		if !j.launched() || j.setUp == nil {
+			continue
+		}
+		running := ""
+		over := func() bool {
+			if observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
+				return false // its launcher takes the lock before it deletes that file
+			}
+			lock, err := h.Locks.ProbeAgent(s.Name, j.Agent)
+			running = lock.Holder.SetUp
+			return err != nil || lock.State != session.LockHeld || lock.Holder.Generation != j.generation || running == ""
+		}
+		if !j.AwaitSetUp && !j.sendIt && !j.unverified {
+			if !over() && running != "" {
+				j.Notes = append(j.Notes, "its set-up runs in its pane: "+running)
+			}
+			continue
+		}
+		patience := time.Duration(h.Config.Worktree.SetupSeconds)*time.Second + endPatience
+		if !poll.Until(ctx, poll.Tick, patience, over) {
+			j.Notes = append(j.Notes, strings.TrimSuffix("its set-up still runs in its pane: "+running, ": "))
+			continue
+		}
+		if text, err := os.ReadFile(h.SetUpNotesPath(s.Name, j.Agent)); err == nil && len(text) > 0 {
+			j.Notes = append(j.Notes, strings.Split(strings.TrimSpace(string(text)), "\n")...)
+		}
+	}
+}
+
+// endPatience is how long after the end of its time a set-up may take to end.
+const endPatience = 30 * time.Second
+
+// refuseEnded refuses the jobs whose launcher gave up, or whose CLI ended at once.
+func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	var seen *observe.Facts // read once for all agents that ended
 	for _, j := range jobs {
 		if !j.launched() || observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
@@ -246,7 +287,11 @@ func waitsForLauncher(h *app.App, s *session.Session, j *Job) bool {
 // gaveUp refuses the job of an agent that ended at once, with the reason.
 func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
 	if reason := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
-		j.Refuse(errors.New(reason), "paw recover "+s.Name)
+		hint := "paw recover " + s.Name
+		if strings.HasPrefix(reason, j.Agent+": "+setUpFailed) {
+			hint = fmt.Sprintf("paw setup %s/%s", s.Name, j.Agent)
+		}
+		j.Refuse(errors.New(reason), hint)
 		return
 	}
 	if j.unverified {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/typing"
 	"paw/session"
 	"paw/session/turn"
@@ -47,10 +49,16 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	if spec.Prompt != "" {
 		promptFile = h.Texts().PromptPath(s.Name, w.Name)
 	}
+	var first *setUp
+	if j.setUp != nil {
+		if first, err = setUpOf(h.Agent(s, w), *j.setUp, command); err != nil {
+			return tmux.AgentPane{}, err
+		}
+	}
 	path, err := writeLaunch(h, launchFile{
 		Session: s.Name, Agent: w.Name, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: h.Paths.LocksDir(), Argv: command.Argv, Env: Environment(h.Agent(s, w), generation, command),
-		PromptFile: promptFile, Prompted: j.Kind == ResultFresh && j.Prompt != "",
+		SetUp: first, PromptFile: promptFile, Prompted: j.Kind == ResultFresh && j.Prompt != "",
 	})
 	if err != nil {
 		return tmux.AgentPane{}, err
@@ -218,6 +226,17 @@ func KeepPrompt(a app.Agent, prompt string) error {
 		return err
 	}
 	return os.WriteFile(path, []byte(prompt), 0o600)
+}
+
+// GiveKept gives the first prompts that were kept to the jobs of agents that start fresh.
+func GiveKept(h *app.App, s *session.Session, jobs []Job) {
+	for i := range jobs {
+		j := &jobs[i]
+		if text, err := os.ReadFile(h.Texts().PromptPath(s.Name, j.Agent)); err == nil && j.Kind == ResultFresh {
+			j.Prompt = string(text)
+			j.Notes = slices.DeleteFunc(j.Notes, func(note string) bool { return note == observe.Undelivered(h, s, j.Agent) })
+		}
+	}
 }
 
 // sendFirstPrompts types the first prompts that could not be arguments. A prompt stays in its file

@@ -4,16 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"sync"
-
-	"golang.org/x/sync/errgroup"
 
 	"paw/config/display"
 	"paw/orchestrator/app"
@@ -38,37 +33,30 @@ func holdHalfMade(h *app.App, s *session.Session, jobs []Job, making *Making) {
 	}
 }
 
-// setUpWorktrees prepares worktrees that were just checked out, or whose set-up was interrupted: it
-// copies and links files from the main checkout and runs the set-up command. A failure is noted,
-// and the agent still starts.
-func setUpWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) {
-	out := &SharedWriter{W: h.Progress}
-	var group errgroup.Group
-	group.SetLimit(runtime.NumCPU())
-	work := false
+// planSetUps decides which launchers set their worktrees up: those that were just checked out, and
+// those whose set-up has not completed. Where nothing is to be copied or run, and for an agent
+// without a pane, this process does it.
+func planSetUps(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, jobs []Job) {
 	for i := range jobs {
 		j := &jobs[i]
-		w := s.Agent(j.Agent)
-		path := w.WorktreePath
-		if j.Kind == ResultRefused || j.Worktree == WorktreeKeep && (!j.Starts() || !m.Setups().Unprepared(path)) {
+		if !j.Starts() && !j.headless() {
 			continue
 		}
-		work = work || !h.Agent(s, w).Setup(nil).Empty()
-		group.Go(func() error {
-			j.Notes = append(j.Notes, SetUp(ctx, h.Agent(s, w).In(m), out)...)
-			return nil
-		})
-	}
-	_ = group.Wait()
-	if work {
-		h.Step("worktrees.set-up")
+		a := h.Agent(s, s.Agent(j.Agent)).In(m)
+		switch {
+		case j.Worktree == WorktreeKeep && !m.Setups().Unprepared(a.Record.WorktreePath):
+		case !j.headless() && !m.Setups().Nothing(a.Setup(nil)):
+			j.setUp = &m.Repository
+		default:
+			j.Notes = append(j.Notes, SetUp(ctx, a)...)
+		}
 	}
 }
 
-// SetUp prepares the worktree of one agent, with the output of the set-up command going to out, and
-// returns a note for each problem.
-func SetUp(ctx context.Context, a app.Agent, out io.Writer) (notes []string) {
-	lines := &cli.LineWriter{Each: func(line []byte) { fmt.Fprintf(out, "%s | %s\n", a.Record.Name, line) }}
+// SetUp prepares the worktree of one agent in this process, reports the output of the set-up command
+// as progress, and returns a note for each problem.
+func SetUp(ctx context.Context, a app.Agent) (notes []string) {
+	lines := &cli.LineWriter{Each: func(line []byte) { a.App.Sayf("%s | %s", a.Record.Name, line) }}
 	setup := a.Setup(lines)
 	setup.Copied = func(all []worktree.Copied) { a.App.Sayf("%s: %s", a.Record.Name, copiedWords(all)) }
 	failed := ""
@@ -94,44 +82,6 @@ func SetUp(ctx context.Context, a app.Agent, out io.Writer) (notes []string) {
 		a.App.Sayf("%s: set-up has set %s", a.Record.Name, strings.Join(slices.Sorted(maps.Keys(found)), ", "))
 	}
 	return append(notes, problems...)
-}
-
-// namedCopies is how many copied paths are named.
-const namedCopies = 5
-
-// copiedWords lists the copied paths, and how each was copied.
-func copiedWords(all []worktree.Copied) string {
-	var words []string
-	for i, one := range all {
-		if i == namedCopies {
-			words = append(words, fmt.Sprintf("and %d others", len(all)-i))
-			break
-		}
-		how := "copied"
-		switch {
-		case one.Shared:
-			how = "shared"
-		case one.Bytes >= 1<<20:
-			how = fmt.Sprintf("%d MiB copied", one.Bytes>>20)
-		}
-		words = append(words, one.Path+" "+how)
-	}
-	return strings.Join(words, ", ")
-}
-
-// SharedWriter serializes the writes of several set-ups to one writer.
-type SharedWriter struct {
-	mu sync.Mutex
-	W  io.Writer
-}
-
-func (s *SharedWriter) Write(b []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.W == nil {
-		return len(b), nil
-	}
-	return s.W.Write(b)
 }
 
 // restoreWorktree makes a missing worktree again, or registers one again that git does not list any

@@ -59,6 +59,7 @@ type Turns struct {
 	Launch       string       // PAW_LAUNCH of the running CLI
 	Launched     time.Time    // launch time of the running CLI
 	Prompted     bool         // the launch had a first prompt
+	SetUp        string       // what the launcher does in the worktree before it becomes the CLI, "" for nothing
 	HooksSeen    time.Time    // when the CLI's hooks first reported, zero if they have not
 	LateHooks    bool         // the CLI's hooks report nothing before the first prompt
 	AsksUnheard  bool         // the CLI asks in the midst of a turn what no hook reports

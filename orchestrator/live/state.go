@@ -139,6 +139,9 @@ func (o Observation) exit() session.AgentStatus {
 
 // inPane returns the state of an agent whose CLI runs in its pane.
 func (o Observation) inPane() session.AgentStatus {
+	if o.SetUp != "" {
+		return o.settingUp()
+	}
 	if !o.Visible {
 		return o.withDone(session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: session.ReasonNoTurns, Cause: session.CauseRuns})
 	}
@@ -173,6 +176,12 @@ func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 		st.Elsewhere = true
 	}
 	return st
+}
+
+// settingUp returns the state while the launcher prepares the worktree.
+func (o Observation) settingUp() session.AgentStatus {
+	reason := fmt.Sprintf("set-up: %s, %s", o.SetUp, max(0, o.Now.Sub(o.Launched)).Truncate(time.Second))
+	return session.AgentStatus{State: session.StateRunning, Since: at(o.Launched), Source: session.SourceLock, Reason: reason, Cause: session.CauseSetUp}
 }
 
 // unrecorded returns the state of a CLI whose hooks cannot record what happens: the turn log is not

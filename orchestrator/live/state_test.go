@@ -306,3 +306,20 @@ func TestStateNamesExitAndHolder(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// While the launcher sets the worktree up, the agent is at work, whatever its turns and its CLI's record say.
+func TestStateWhileTheWorktreeIsSetUp(t *testing.T) {
+	want := session.AgentStatus{State: session.StateRunning, Source: session.SourceLock, Reason: "set-up: npm ci, 40s", Cause: session.CauseSetUp}
+	everyTurn(func(o Observation) {
+		if o.Wait != nil {
+			return
+		}
+		at := o
+		at.Now, at.Tmux, at.Pane, at.Lock, at.HolderPID = moment, session.TmuxAlive, session.PaneAlive, session.LockHeld, 42
+		at.SetUp, at.Launched, at.LaunchedAt, at.Respawned, at.Headless, at.WorktreeGone, at.CutShort, at.LockError = "npm ci", moment.Add(-40*time.Second), time.Time{}, false, false, false, "", ""
+		got := State(at)
+		if got.State != want.State || got.Source != want.Source || got.Reason != want.Reason || got.Cause != want.Cause || got.Since == nil || !got.Since.Equal(at.Launched) {
+			t.Errorf("%+v:\n got %s\nwant %s", at, describe(got), describe(want))
+		}
+	})
+}

@@ -80,6 +80,12 @@ func RunsHeadless(lock session.AgentLock) bool {
 	return lock.State == session.LockHeld && lock.Holder.Headless && lock.HolderAlive
 }
 
+// SetsUp reports whether a launcher holds the lock, and prepares the worktree before it becomes the
+// CLI.
+func SetsUp(lock session.AgentLock) bool {
+	return lock.State == session.LockHeld && lock.Holder.SetUp != ""
+}
+
 // Observation converts the facts of one agent for live.State.
 func (f Facts) Observation(a Agent) live.Observation {
 	o := live.Observation{

@@ -118,7 +118,7 @@ func madeSince(a app.Agent) bool {
 func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
 	a.Lock, a.lockErr, a.Turns = lock, err, TurnsOf(h.Agent(s, &a.Record), lock)
 	if lock.State == session.LockFree {
-		a.failure = LaunchFailure(h, s.Name, a.Record.Name)
+		a.failure = strings.TrimPrefix(LaunchFailure(h, s.Name, a.Record.Name), a.Record.Name+": ")
 	}
 	return a
 }
@@ -212,6 +212,10 @@ func TurnsOf(a app.Agent, lock session.AgentLock) live.Turns {
 	f.Visible = known && !cli.Facts().Unseen
 	f.LateHooks, f.AsksUnheard = known && cli.Facts().LateHooks, known && cli.Facts().AsksUnheard
 	f.SilentErrors = known && cli.Facts().SilentErrors
+	if SetsUp(lock) {
+		f.SetUp, f.Launched, f.Prompted = lock.Holder.SetUp, lock.Holder.At, lock.Holder.Prompted
+		return f
+	}
 	if f.Visible && lock.State == session.LockHeld && !RunsHeadless(lock) {
 		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(a.App, a.Session.Name, a.Record.Name, lock.Holder.Generation)

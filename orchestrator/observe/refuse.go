@@ -42,7 +42,7 @@ const youngGrace = 5 * time.Second
 func (f Facts) anyYoung(agents []string) bool {
 	return slices.ContainsFunc(f.Agents, func(a Agent) bool {
 		h := a.Lock.Holder
-		return slices.Contains(agents, a.Record.Name) && a.Turns.Visible && a.Lock.State == session.LockHeld && !h.Headless && !h.Prompted &&
+		return slices.Contains(agents, a.Record.Name) && a.Turns.Visible && a.Lock.State == session.LockHeld && !h.Headless && !h.Prompted && h.SetUp == "" &&
 			f.Now.Sub(h.At).Abs() < youngGrace && a.Turns.HooksSeen.IsZero()
 	})
 }
@@ -60,7 +60,7 @@ func RefuseNotAtRest(ctx context.Context, h *app.App, s *session.Session, agents
 // refuseStates refuses agents that are or may be in a turn, except those for which harmless holds.
 func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatus) bool) error {
 	s := f.Session
-	if err := cmp.Or(RefuseMade(f, agents), RefuseSilent(f, agents)); err != nil {
+	if err := cmp.Or(RefuseMade(f, agents), RefuseSilent(f, agents), refuseSetUps(f, agents)); err != nil {
 		return err
 	}
 	for _, a := range StatusOf(h, f).Agents {
@@ -112,6 +112,18 @@ func RefuseSilent(f Facts, agents []string) error {
 				return none
 			}
 			return errs.New(errs.Refused, "%s: it runs, and %s", a.Record.Name, Silence(f.TmuxErr)).Hint("paw status %s", f.Session.Name)
+		}
+	}
+	return nil
+}
+
+// refuseSetUps refuses agents whose worktree is being set up, which holds their locks as their CLIs do.
+func refuseSetUps(f Facts, agents []string) error {
+	for _, a := range f.Agents {
+		if SetsUp(a.Lock) && slices.Contains(agents, a.Record.Name) {
+			name := a.Record.Name
+			return errs.New(errs.Locked, "%s: its worktree is being set up (pid %d): %s", name, holderPID(a.Lock), a.Lock.Holder.SetUp).
+				Hint("paw attach %s %s", f.Session.Name, name).Hint("paw stop %s %s", f.Session.Name, name)
 		}
 	}
 	return nil

@@ -134,7 +134,7 @@ const (
 
 func hooksOf(a Agent) string {
 	switch {
-	case !a.Turns.Visible || a.Lock.State != session.LockHeld || RunsHeadless(a.Lock):
+	case !a.Turns.Visible || a.Lock.State != session.LockHeld || RunsHeadless(a.Lock) || SetsUp(a.Lock):
 		return HooksNone
 	case a.Turns.HooksSeen.IsZero():
 		return HooksSilent
@@ -169,7 +169,7 @@ const (
 
 // wantsLook reports whether the screen of an agent could tell more about its state.
 func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
-	if look == NotAtScreens || !a.Turns.Visible || RunsHeadless(a.Lock) || a.Pane == nil || a.Pane.Dead {
+	if look == NotAtScreens || !a.Turns.Visible || SetsUp(a.Lock) || RunsHeadless(a.Lock) || a.Pane == nil || a.Pane.Dead {
 		return false
 	}
 	seen := f.Observation(a)

@@ -77,7 +77,10 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 	agent := Agent{
 		CLI: w.CLI, Account: accountOf(w.CLI, w.Environment), Status: one.Status, Ready: one.Ready(), Running: one.Launch != 0 && one.Running, Exited: one.Exited,
 		Gone: !one.Exited && one.Status.State == session.StateSuspended, SeenCut: w.SeenCut,
-		Starting: one.Status.Cause == session.CausePrompted || one.Status.Cause == session.CauseMade || one.Status.Reason == session.ReasonStarting,
+		Starting: one.Status.Cause == session.CausePrompted || one.Status.Cause == session.CauseMade || one.Status.Cause == session.CauseSetUp || one.Status.Reason == session.ReasonStarting,
+	}
+	if agent.Running {
+		agent.Launched = a.Turns.Launched
 	}
 	if agent.Running && a.Turns.HooksSeen.IsZero() {
 		agent.Silent = a.Turns.Launched

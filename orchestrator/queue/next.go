@@ -179,7 +179,11 @@ func (d *decision) settle(t *session.Task) {
 // silent, nothing is certain.
 func (d *decision) unbegun(t *session.Task) {
 	agent, there := d.f.Agents[t.Agent]
-	switch late := d.now.Sub(t.Begun).Abs() >= arrival; {
+	begun := t.Begun
+	if t.Kind == session.AgentTask && agent.Launched.After(begun) {
+		begun = agent.Launched // its worktree had to be set up first
+	}
+	switch late := d.now.Sub(begun).Abs() >= arrival; {
 	case d.f.Looking:
 	case !there || t.Turn != 0: // the turn log is gone
 		d.hold(t, session.HeldInterrupted)

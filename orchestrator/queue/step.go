@@ -127,6 +127,7 @@ type Agent struct {
 	Exited   bool         // the CLI exited by itself, according to its dead pane or the record
 	Gone     bool         // no process of the agent runs, and it has no pane
 	Starting bool         // the agent is being made, or its first prompt has not begun a turn
+	Launched time.Time    // launch time of a running CLI, zero when none runs
 	Silent   time.Time    // launch time of a running CLI whose hooks have not reported yet
 	SeenCut  int          // number of the last cut turn that the user has marked as seen
 	Turns    []Turn       // turns since the queue knows the agent, at least the last one, oldest first

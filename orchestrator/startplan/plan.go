@@ -219,6 +219,7 @@ type Options struct {
 	Silent   bool    // take no conversation over from the agent of From
 
 	WithChanges bool // begin with the uncommitted work of the user's current checkout
+	WaitSetUp   bool // wait until the set-ups are over
 }
 
 // Addition is the plan for the agents of a new session, or for new agents of a session.
@@ -230,6 +231,7 @@ type Addition struct {
 	prompts map[string]string   // first prompts that differ from the user's, by agent
 	Steps   []string            // further steps for a dry run
 	Handed  *Origin             // uncommitted work of the user, nil where no work is handed over
+	Waits   bool                // the caller wants to know how the set-ups end
 	Making  launch.Making       // locks of the agents, from their record until they are launched
 }
 
@@ -239,7 +241,7 @@ func (a *Addition) Jobs(prompt string) []launch.Job {
 	for i, w := range a.Draft.Agents {
 		jobs[i] = launch.Job{
 			Result:   launch.Result{Agent: w.Name, CLI: w.CLI, Kind: launch.ResultFresh, Notes: a.Notes[w.Name]},
-			Worktree: launch.WorktreeCreate, Parent: w.Parent, Prompt: a.promptFor(w.Name, prompt),
+			Worktree: launch.WorktreeCreate, Parent: w.Parent, Prompt: a.promptFor(w.Name, prompt), AwaitSetUp: a.Waits,
 		}
 	}
 	return jobs

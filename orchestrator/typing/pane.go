@@ -64,6 +64,9 @@ func (t *sender) runs(ctx context.Context, f observe.Facts) (*observe.Agent, ses
 	a := f.Agent(t.Record.Name)
 	switch f.Running(*a) {
 	case live.InPane:
+		if a.Turns.SetUp != "" {
+			return nil, session.AgentStatus{}, t.settingUp(a.Turns)
+		}
 	case live.Starting:
 		return nil, session.AgentStatus{}, t.starting()
 	case live.NothingRuns:

@@ -19,6 +19,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
@@ -281,6 +282,16 @@ func (t *sender) notRunning() *errs.Error {
 func (t *sender) starting() *errs.Error {
 	e := t.refusal("its CLI is starting")
 	e.Err = errStarting
+	return e
+}
+
+// settingUp returns the refusal for an agent whose worktree is being set up: what is typed would go to
+// the set-up command.
+func (t *sender) settingUp(seen live.Turns) *errs.Error {
+	e := t.refusal("its worktree is being set up: %s", seen.SetUp)
+	if !seen.Prompted { // after a first prompt of yours a queue leaves the agent to you
+		e.Hints = append([]string{fmt.Sprintf("paw queue add %s/%s %s", t.Session.Name, t.Record.Name, errs.Quote(t.prompt))}, e.Hints...)
+	}
 	return e
 }
 
