@@ -74,8 +74,9 @@ func (d *decision) working() int {
 	at := 0
 	for i := range d.q.Tasks {
 		t := &d.q.Tasks[i]
-		one := d.f.Agents[t.Agent].of(t)
-		late := t.State == session.TaskFailed && one != nil && one.State == turn.InProgress && t.Turn != 0
+		agent := d.f.Agents[t.Agent]
+		one := agent.of(t)
+		late := t.State == session.TaskFailed && one != nil && one.State == turn.InProgress && t.Turn != 0 && !agent.ended()
 		if t.State == session.TaskRunning && !t.Checking || late {
 			at++
 		}
@@ -253,19 +254,26 @@ func (d *decision) seen(t session.Task) session.Task {
 }
 
 // news returns the tasks that became held since the user was last told, except those that the user
-// held: each is reported once per reason.
-func (d *decision) news() (held []session.Task) {
+// held, and those that failed because their CLI ended, which no hook reports: each is reported once
+// per reason.
+func (d *decision) news() (told []session.Task) {
 	for i := range d.q.Tasks {
 		t := &d.q.Tasks[i]
 		now := d.seen(*t)
 		why, _, _ := strings.Cut(now.Why, " ") // a limit with another end is the same limit
-		if now.State != session.TaskHeld || now.Why == session.HeldYou || now.Why == d.q.Held || now.Why == d.f.Down {
+		if !untold(now) || now.Why == d.q.Held || now.Why == d.f.Down {
 			why = ""
 		}
 		if why != "" && why != t.Told {
-			held = append(held, now)
+			told = append(told, now)
 		}
 		t.Told = why
 	}
-	return held
+	return told
+}
+
+// untold reports whether only the queue can tell the user of what a task has come to: neither is it
+// the user's own doing, nor does the hook of a CLI report it.
+func untold(t session.Task) bool {
+	return t.State == session.TaskHeld && t.Why != session.HeldYou || t.State == session.TaskFailed && strings.HasPrefix(t.Why, cliEnded)
 }

@@ -166,6 +166,7 @@ func (d *decision) settle(t *session.Task) {
 	case overdue(t, one, d.now):
 		d.finish(t, session.TaskFailed, fmt.Sprintf("not done within %s", t.Timeout))
 	case one.State == turn.InProgress:
+		d.died(t, agent, one)
 	case one.State == turn.Finished:
 		d.finished(t, agent, one)
 	default:
@@ -193,7 +194,7 @@ func (d *decision) unbegun(t *session.Task) {
 		d.hold(t, session.HeldYou)
 	case agent.Exited:
 		d.count(t.Agent, agent, true)
-		d.finish(t, session.TaskFailed, "its CLI ended before the turn: "+agent.Status.Reason)
+		d.finish(t, session.TaskFailed, fmt.Sprintf("%s before the turn: %s", cliEnded, agent.Status.Reason))
 	case agent.Starting || agent.Status.State == session.StateWaitingInput || d.f.Down == session.ReasonTmuxSilent:
 	case t.Kind == session.AgentTask && !agent.Silent.IsZero():
 		if d.now.Sub(agent.Silent).Abs() >= silence {
@@ -261,11 +262,34 @@ func (d *decision) exited(t *session.Task, agent Agent, one *Turn) {
 	last := one.Number == agent.number()
 	switch ended := one.ended(); {
 	case last && agent.Exited && agent.Status.State == session.StateError:
-		d.count(t.Agent, agent, ended.Sub(one.StartedAt).Abs() < quickly)
-		d.finish(t, session.TaskFailed, "its CLI ended in the turn: "+agent.Status.Reason)
+		d.failedIn(t, agent, one)
 	case last && !agent.Exited && !agent.Gone && (one.Now || !agent.Running) && d.now.Sub(ended).Abs() < arrival:
 		d.step(StepLook, t, "its CLI has just ended")
 	default:
+		d.hold(t, session.HeldInterrupted)
+	}
+}
+
+// cliEnded begins the reason for which a task has failed whose CLI ended by itself.
+const cliEnded = "its CLI ended"
+
+// failedIn ends a task whose CLI failed in the turn.
+func (d *decision) failedIn(t *session.Task, agent Agent, one *Turn) {
+	d.count(t.Agent, agent, one.ended().Sub(one.StartedAt).Abs() < quickly)
+	d.finish(t, session.TaskFailed, fmt.Sprintf("%s in the turn: %s", cliEnded, agent.Status.Reason))
+}
+
+// died decides about a task whose turn is open although its CLI may run no more: a CLI that the
+// kernel kills reports nothing, and only its pane tells that. While tmux is silent nothing is
+// certain.
+func (d *decision) died(t *session.Task, agent Agent, one *Turn) {
+	switch {
+	case one.Number != agent.number() || !agent.ended():
+	case agent.Status.Cause == session.CauseStopped:
+		d.hold(t, session.HeldYou)
+	case agent.Exited && agent.Status.State == session.StateError:
+		d.failedIn(t, agent, one)
+	default: // its user has left it or closed its pane, or tmux is gone
 		d.hold(t, session.HeldInterrupted)
 	}
 }

@@ -88,6 +88,10 @@ func TestNext(t *testing.T) {
 		ended(a)
 		a.Status.Reason = "exit code 1"
 	}
+	killed := func(a *Agent) {
+		ended(a)
+		a.Status.Reason = "killed by signal 9"
+	}
 	cutByExit := func(t *Turn) { t.Reason, t.ErrorMessage = turn.ReasonInterrupted, "the CLI exited" }
 	between := func(a *Agent) { // its lock is free, and tmux has its pane still: it begins, or has just ended
 		a.Running, a.Status.State, a.Status.Reason, a.Ready = false, session.StateUnknown, session.ReasonForeign, live.NotRunning
@@ -153,28 +157,36 @@ func TestNext(t *testing.T) {
 		"another agent is at a limit": {oneTask(session.Task{}), with(seen(same), func(f *Facts) {
 			f.Agents["y"] = Agent{CLI: "a", Account: "a", Turns: []Turn{one(turn.InProgress, func(t *Turn) { t.Limit = &turn.Limit{Until: later} })}}
 		}), "hold a", "held limit:a until 2 Jan 14:00", true},
-		"a turn that runs":                    {running(asIs), seen(busy, one(turn.InProgress, plain)), "", "running", true},
-		"one that asks":                       {running(asIs), seen(asks, one(turn.InProgress, plain)), "", "running", true},
-		"one that takes too long":             {running(func(t *session.Task) { t.Timeout = time.Second }), seen(busy, one(turn.InProgress, plain)), "finish t1", "failed not done within 1s", true},
-		"one that took too long":              {running(func(t *session.Task) { t.Timeout = time.Second }), seen(same, one(turn.Finished, plain)), "finish t1", "failed not done within 1s", false},
-		"one that met a limit too late":       {running(func(t *session.Task) { t.Timeout = time.Second }), seen(same, one(turn.Aborted, hits(later, true))), "finish t1,hold a", "failed not done within 1s", false},
-		"one of a machine that was off":       {running(func(t *session.Task) { t.Timeout = time.Second }), seen(gone, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonCrash })), "hold t1", "held interrupted", false},
-		"one that went on after a limit":      {running(func(t *session.Task) { t.Timeout, t.Begun = time.Hour, noon.Add(-2*time.Hour) }), seen(busy, one(turn.InProgress, plain)), "", "running", true},
-		"one that has ended":                  {running(asIs), seen(same, one(turn.Finished, plain)), "finish t1", "done", false},
-		"one with a check":                    {running(func(t *session.Task) { t.Check = []string{"true"} }), seen(same, one(turn.Finished, plain)), "check t1", "running", true},
-		"one whose check runs":                {running(func(t *session.Task) { t.Checking = true }), seen(same, one(turn.Finished, plain)), "check t1", "running", true},
-		"one that gave up":                    {running(asIs), seen(same, one(turn.Finished, func(t *Turn) { t.Outcome = "failure" })), "finish t1", "failed its outcome is failure", false},
-		"one that failed":                     {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason, t.ErrorMessage = turn.ReasonError, "overloaded" })), "finish t1", "failed overloaded", false},
-		"the second that failed at its start": {changed(running(asIs), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(same, one(turn.Aborted, soonAborted(turn.ReasonError))), "hold a,finish t1", "failed no login", false},
-		"one that its user interrupted":       {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonInterrupted })), "hold x,hold t1", "held you", false},
-		"one whose CLI exited in its midst":   {running(asIs), seen(gone, one(turn.Aborted, cutByExit)), "hold t1", "held interrupted", false},
-		"one whose CLI exited by itself":      {running(asIs), seen(exited, one(turn.Aborted, cutByExit)), "finish t1", "failed its CLI ended in the turn: exit code 1", false},
-		"the second that did so at once":      {changed(running(asIs), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(exited, one(turn.Aborted, func(t *Turn) { cutByExit(t); t.StartedAt = noon.Add(-time.Second) })), "hold a,finish t1", "failed its CLI ended in the turn: exit code 1", false},
-		"one whose CLI is just exiting":       {running(asIs), seen(between, one(turn.Aborted, cutByExit)), "look t1", "running", true},
-		"one whose user left its CLI":         {running(asIs), seen(func(a *Agent) { exited(a); a.Status.State = session.StateCompleted }, one(turn.Aborted, cutByExit)), "hold t1", "held interrupted", false},
-		"one that was brought back":           {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { cutByExit(t); t.Now = false })), "hold t1", "held interrupted", false},
-		"one that was stopped":                {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonStopped })), "hold x,hold t1", "held you", false},
-		"one that crashed":                    {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonCrash })), "hold t1", "held interrupted", false},
+		"a turn that runs":                      {running(asIs), seen(busy, one(turn.InProgress, plain)), "", "running", true},
+		"one that asks":                         {running(asIs), seen(asks, one(turn.InProgress, plain)), "", "running", true},
+		"one that takes too long":               {running(func(t *session.Task) { t.Timeout = time.Second }), seen(busy, one(turn.InProgress, plain)), "finish t1", "failed not done within 1s", true},
+		"one that took too long":                {running(func(t *session.Task) { t.Timeout = time.Second }), seen(same, one(turn.Finished, plain)), "finish t1", "failed not done within 1s", false},
+		"one that met a limit too late":         {running(func(t *session.Task) { t.Timeout = time.Second }), seen(same, one(turn.Aborted, hits(later, true))), "finish t1,hold a", "failed not done within 1s", false},
+		"one of a machine that was off":         {running(func(t *session.Task) { t.Timeout = time.Second }), seen(gone, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonCrash })), "hold t1", "held interrupted", false},
+		"one that went on after a limit":        {running(func(t *session.Task) { t.Timeout, t.Begun = time.Hour, noon.Add(-2*time.Hour) }), seen(busy, one(turn.InProgress, plain)), "", "running", true},
+		"one that has ended":                    {running(asIs), seen(same, one(turn.Finished, plain)), "finish t1", "done", false},
+		"one with a check":                      {running(func(t *session.Task) { t.Check = []string{"true"} }), seen(same, one(turn.Finished, plain)), "check t1", "running", true},
+		"one whose check runs":                  {running(func(t *session.Task) { t.Checking = true }), seen(same, one(turn.Finished, plain)), "check t1", "running", true},
+		"one that gave up":                      {running(asIs), seen(same, one(turn.Finished, func(t *Turn) { t.Outcome = "failure" })), "finish t1", "failed its outcome is failure", false},
+		"one that failed":                       {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason, t.ErrorMessage = turn.ReasonError, "overloaded" })), "finish t1", "failed overloaded", false},
+		"the second that failed at its start":   {changed(running(asIs), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(same, one(turn.Aborted, soonAborted(turn.ReasonError))), "hold a,finish t1", "failed no login", false},
+		"one that its user interrupted":         {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonInterrupted })), "hold x,hold t1", "held you", false},
+		"one whose CLI exited in its midst":     {running(asIs), seen(gone, one(turn.Aborted, cutByExit)), "hold t1", "held interrupted", false},
+		"one whose CLI exited by itself":        {running(asIs), seen(exited, one(turn.Aborted, cutByExit)), "finish t1", "failed its CLI ended in the turn: exit code 1", false},
+		"the second that did so at once":        {changed(running(asIs), func(q *session.Queue) { q.Quick["a"] = 1 }), seen(exited, one(turn.Aborted, func(t *Turn) { cutByExit(t); t.StartedAt = noon.Add(-time.Second) })), "hold a,finish t1", "failed its CLI ended in the turn: exit code 1", false},
+		"one whose CLI is just exiting":         {running(asIs), seen(between, one(turn.Aborted, cutByExit)), "look t1", "running", true},
+		"one whose user left its CLI":           {running(asIs), seen(func(a *Agent) { exited(a); a.Status.State = session.StateCompleted }, one(turn.Aborted, cutByExit)), "hold t1", "held interrupted", false},
+		"one that was brought back":             {running(asIs), seen(same, one(turn.Aborted, func(t *Turn) { cutByExit(t); t.Now = false })), "hold t1", "held interrupted", false},
+		"one that was stopped":                  {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonStopped })), "hold x,hold t1", "held you", false},
+		"one that crashed":                      {running(asIs), seen(ended, one(turn.Aborted, func(t *Turn) { t.Reason = turn.ReasonCrash })), "hold t1", "held interrupted", false},
+		"one whose CLI was killed in its midst": {running(asIs), seen(killed, one(turn.InProgress, plain)), "finish t1", "failed its CLI ended in the turn: killed by signal 9", false},
+		"one whose CLI was left in its midst":   {running(asIs), seen(func(a *Agent) { exited(a); a.Status.State = session.StateCompleted }, one(turn.InProgress, plain)), "hold t1", "held interrupted", false},
+		"one whose pane is gone in its midst":   {running(asIs), seen(gone, one(turn.InProgress, plain)), "hold t1", "held interrupted", false},
+		"one that a stop ends in its midst":     {running(asIs), seen(func(a *Agent) { gone(a); a.Status.Cause = session.CauseStopped }, one(turn.InProgress, plain)), "hold t1", "held you", false},
+		"one whose CLI and pane differ":         {running(asIs), seen(between, one(turn.InProgress, plain)), "", "running", true},
+		"behind one whose CLI was killed": {changed(oneTask(task), func(q *session.Queue) {
+			q.Tasks = append([]session.Task{{ID: "t0", Kind: session.AgentTask, Agent: "x", State: session.TaskRunning, Turn: 1}}, q.Tasks...)
+		}), seen(killed, one(turn.InProgress, func(t *Turn) { t.Task = "t0" })), "finish t0,start t1 a", "waiting", true},
 		"no turn yet":                         {running(func(t *session.Task) { t.Turn, t.Begun = 0, noon }), seen(same), "", "running", true},
 		"no turn, and it begins or ends":      {running(untold), seen(between), "look t1", "running", true},
 		"no turn, and it does so for long":    {running(func(t *session.Task) { t.Turn = 0 }), seen(between), "hold t1", "held interrupted", false},

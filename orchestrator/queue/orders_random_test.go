@@ -60,7 +60,7 @@ var events = []event{
 		w.waiting, w.timer, w.lost, w.down = nil, "", true, "crash"
 	}},
 	{"a CLI ends", func(w *world, n int) {
-		if p := w.agents[w.agent(n)]; p.running && !p.open() {
+		if p := w.agents[w.agent(n)]; p.running {
 			w.dies(p)
 		}
 	}},

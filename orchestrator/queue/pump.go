@@ -48,8 +48,8 @@ type hands interface {
 	check(ctx context.Context, t session.Task) (failed string, err error)
 	// text returns the next text to type for a task.
 	text(t session.Task) (string, error)
-	// tell notifies the user of held tasks.
-	tell(held []session.Task)
+	// tell notifies the user of tasks that are held or have failed.
+	tell(tasks []session.Task)
 	// arm arranges that paw pumps again later, if tmux has a pane of the session.
 	arm(ctx context.Context) (armed bool, err error)
 	// disarm undoes arm.
@@ -188,19 +188,19 @@ func (p *pump) settle(ctx context.Context) (Facts, []Step, error) {
 		f.Agents[name] = agent
 	}
 	d := decide(q, f, p.Now())
-	held := d.news()
+	news := d.news()
 	if reflect.DeepEqual(d.q, q.Clone()) {
 		return f, d.steps, nil
 	}
 	_, err = p.Queues().Update(ctx, p.session, func(now *session.Queue) error {
 		d = decide(now, f, p.Now())
-		held = d.news()
+		news = d.news()
 		*now = *d.q
 		return nil
 	})
 	p.Step("queue.settled")
-	if err == nil && len(held) > 0 {
-		p.hands.tell(held)
+	if err == nil && len(news) > 0 {
+		p.hands.tell(news)
 	}
 	return f, d.steps, err
 }

@@ -153,6 +153,9 @@ func (a Agent) of(t *session.Task) *Turn {
 	return nil
 }
 
+// ended reports whether the agent's CLI certainly does not run.
+func (a Agent) ended() bool { return a.Exited || a.Gone }
+
 // last returns the last turn, nil without turns.
 func (a Agent) last() *Turn {
 	if len(a.Turns) == 0 {
