@@ -53,6 +53,13 @@ func TestHostFromNothingToATurn(t *testing.T) {
 			t.Errorf("paw %v: %s", words, out)
 		}
 	}
+	for _, words := range [][]string{{"gpu:demo", "do: write queued.txt x"}, {"--session", "gpu:shop", "demo", "do: write again.txt x"}} {
+		m.ok(append([]string{"queue", "add"}, words...)...)
+	}
+	waitFor(t, "both are done", func() bool { return strings.Count(m.ok("queue", "gpu:shop"), " done ") == 2 })
+	if out := m.ok("queue", "drop", "t1", "--session", "gpu:shop"); !strings.Contains(out, "t1: is done") {
+		t.Errorf("queue drop: %s", out)
+	}
 	m.ok("review", "gpu:demo", "--on", "far.txt:1", "who: there?")
 	if out := m.ok("review", "gpu:demo", "--list"); !strings.Contains(out, "who: there?") {
 		t.Errorf("review: %s", out)

@@ -63,10 +63,10 @@ type queueAddOptions struct {
 func newQueueAdd(a *invocation) *cobra.Command {
 	o := &queueAddOptions{invocation: a}
 	cmd := &cobra.Command{
-		Use:   "add [AGENT] TEXT | -f FILE | - | --plan FILE | --issue N... | --issues LABEL",
+		Use:   "add [AGENT[,AGENT...]] TEXT | -f FILE | - | --plan FILE | --issue N... | --issues LABEL",
 		Short: "Queue a prompt, or tasks with agents of their own",
 		Long: exits(`Queue a prompt. With AGENT it is typed there when the turn of the agent has ended; without, an agent of
-its own is started for it. It prints the id. A task is done when its turn has ended well and its check, if
+its own is started for it, and TEXT is one argument, or follows --cli or --. It prints the id. A task is done when its turn has ended well and its check, if
 any, has passed; a failed check goes back to the agent with its last lines, so often as --retries says.
 
 A plan is a TOML file of [[task]] tables with id, prompt or prompt_file, cli, agent, after, from, base, brief,
@@ -106,13 +106,19 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 }
 
 func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
-	h, s, args, err := o.recipient(cmd, args)
+	h, s, agents, text, err := o.recipients(cmd, args)
 	if err != nil {
 		return err
 	}
-	tasks, most, err := o.newTasks(cmd, h, s, args)
+	o.Kind = session.AgentTask
+	tasks, most, err := o.newTasks(cmd, h, s, text)
 	if err != nil {
 		return err
+	}
+	if len(agents) > 0 {
+		if tasks, err = o.forEach(cmd, tasks[0], agents); err != nil {
+			return err
+		}
 	}
 	if o.label != "" && !o.dryRun && !o.yes {
 		for _, t := range tasks {
@@ -143,35 +149,48 @@ func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// recipient returns the session, and the words of the prompt. The agent that the first word names
-// becomes the one of the task.
-func (o *queueAddOptions) recipient(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, error) {
-	h, err := o.paw()
-	if err != nil {
-		return nil, nil, nil, err
+// namesFirst reports whether the first word of paw queue add stands where a name does: one word with
+// a prompt behind it. The prompt of a new agent is one argument, or follows --cli or --.
+func namesFirst(cmd *cobra.Command, args []string) bool {
+	changed := cmd.Flags().Changed
+	switch {
+	case len(args) == 0 || cmd.ArgsLenAtDash() == 0 || strings.ContainsAny(args[0], " \t\n"):
+		return false
+	case changed("plan") || changed("issue") || changed("issues"):
+		return false
 	}
-	o.Kind = session.AgentTask
-	q := newQuestion(cmd, h, args)
-	one := o.plan == "" && len(o.issues) == 0 && o.label == ""
-	if !one || len(args) == 0 || cmd.ArgsLenAtDash() == 0 || !q.addresses(args[0]) {
-		s, _, err := q.agents(nil)
-		if err == nil {
+	return len(args) > 1 || changed("prompt-file")
+}
+
+// recipients returns the session, the agents that the first word names, none for a new agent, and
+// the words of the prompt.
+func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, text []string, err error) {
+	if h, err = o.paw(); err != nil {
+		return nil, nil, nil, nil, err
+	}
+	q, changed := newQuestion(cmd, h, args), cmd.Flags().Changed
+	named := namesFirst(cmd, args) && !changed("cli")
+	known := len(args) > 0 && cmd.ArgsLenAtDash() != 0 && !changed("plan") && !changed("issue") && !changed("issues") && q.addresses(args[0])
+	if !named && !known {
+		if s, _, err = q.agents(nil); err == nil {
 			o.From = q.within(s, o.From)
 		}
-		return h, s, args, err
+		return h, s, nil, args, err
 	}
-	s, agents, err := q.agents(args[:1])
+	s, agents, err = q.agents(strings.Split(args[0], ","))
 	if err == nil {
 		err = app.RequireAgents(s, agents...)
 	}
-	if err == nil && len(args) == 1 && o.file == "" {
+	switch {
+	case err != nil && named && len(args) > 1:
+		err = errs.WithHints(err, cmd.CommandPath()+" "+strings.Join(flagsAndWords(cmd, append([]string{"--"}, args...), ""), " "))
+	case err != nil:
+	case len(args) == 1 && o.file == "":
 		err = usagef(cmd, "%s: is an agent; what is it to be asked?", args[0])
+	case cmd.ArgsLenAtDash() != 1:
+		err = refuseNames(cmd, s, agents, args[1:])
 	}
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	o.Kind, o.Agent = session.PromptTask, agents[0]
-	return h, s, args[1:], nil
+	return h, s, app.Once(agents), args[1:], err
 }
 
 // newTasks returns the tasks that the words and flags ask for, and the number of agents that a plan
@@ -199,6 +218,20 @@ func (o *queueAddOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Se
 	}
 	prompt, err := o.queuedPrompt(cmd, args)
 	return []queue.New{{Task: o.Task, Prompt: prompt}}, 0, err
+}
+
+// forEach returns a task for each of several agents that get the same prompt.
+func (o *queueAddOptions) forEach(cmd *cobra.Command, t queue.New, agents []string) (tasks []queue.New, err error) {
+	if len(agents) > 1 && o.ID != "" {
+		return nil, usagef(cmd, "--id goes with one agent")
+	}
+	for _, agent := range agents {
+		one := t
+		one.Kind, one.Agent = session.PromptTask, agent
+		one.After, one.Check = slices.Clone(t.After), slices.Clone(t.Check)
+		tasks = append(tasks, one)
+	}
+	return tasks, nil
 }
 
 // queuedPrompt returns the prompt from the argument, from --prompt-file, or for "-" from standard

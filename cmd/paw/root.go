@@ -60,8 +60,10 @@ func newRoot(a *invocation, only string) *cobra.Command {
 		root.AddCommand(one.new(a))
 	}
 	for _, cmd := range root.Commands() {
-		if cmd.RunE != nil {
-			cmd.RunE = router{a}.onHosts(cmd.RunE)
+		for _, one := range append(queueCommands(cmd), cmd) {
+			if one.RunE != nil {
+				one.RunE = router{a}.onHosts(one.RunE)
+			}
 		}
 		cmd.Aliases = aliases[cmd.Name()]
 		if cmd.Args != nil {

@@ -25,15 +25,30 @@ import (
 // textBehind are the commands whose first word may be a name, while the words behind are text.
 var textBehind = []string{"send", "answer", "sh", "run", "spawn", "review", "bisect", "blame"}
 
+// queueCommands returns the commands below paw queue, nil for another command.
+func queueCommands(cmd *cobra.Command) []*cobra.Command {
+	if cmd.Name() != "queue" {
+		return nil
+	}
+	return cmd.Commands()
+}
+
+// addsAgents reports whether cmd is paw add, and not paw queue add.
+func addsAgents(cmd *cobra.Command) bool { return cmd.Name() == "add" && !addsTasks(cmd) }
+
+func addsTasks(cmd *cobra.Command) bool {
+	return cmd.Name() == "add" && cmd.HasParent() && cmd.Parent().Name() == "queue"
+}
+
 // onHosts wraps the RunE of a command: the result runs the command on the host whose agents the
 // words name, else on this machine.
 func (r router) onHosts(next func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		on := ""
-		if flag := cmd.Flags().Lookup("on"); flag != nil && (cmd.Name() == "start" || cmd.Name() == "add") {
+		if flag := cmd.Flags().Lookup("on"); flag != nil && (cmd.Name() == "start" || addsAgents(cmd)) {
 			on = flag.Value.String()
 		}
-		if from := cmd.Flag("from"); on == "" && cmd.Name() == "add" && strings.Contains(from.Value.String(), ":") {
+		if from := cmd.Flag("from"); on == "" && addsAgents(cmd) && strings.Contains(from.Value.String(), ":") {
 			return r.addFromHost(from.Value, func() error { return next(cmd, args) })
 		}
 		of := sessionOf(cmd)
@@ -110,7 +125,10 @@ func (r router) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.Host, 
 
 // namesIn returns the words of a command that may be names of agents.
 func namesIn(cmd *cobra.Command, args []string) []string {
-	if slices.Contains(textBehind, cmd.Name()) {
+	if addsTasks(cmd) && !namesFirst(cmd, args) {
+		return nil
+	}
+	if slices.Contains(textBehind, cmd.Name()) || addsTasks(cmd) {
 		return args[:min(len(args), 1)]
 	}
 	if at := cmd.ArgsLenAtDash(); at >= 0 {

@@ -55,7 +55,7 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 	switch name := cmd.Name(); {
 	case fullScreen(cmd, words):
 		return endedThere(client.Screen(cmd.Context(), host, request, os.Stdin, os.Stdout, os.Stderr))
-	case slices.Contains(launching, name):
+	case slices.Contains(launching, name) && !addsTasks(cmd):
 		return r.launchThere(cmd, h, client, host, request)
 	}
 	if err := r.reach(cmd.Context(), client, host); err != nil {

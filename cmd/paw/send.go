@@ -135,7 +135,7 @@ func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *
 		if err := app.RequireAgents(s, agents...); err != nil {
 			return nil, nil, nil, nil, err
 		}
-		if err := refuseNames(s, agents, args[1:]); err != nil && cmd.ArgsLenAtDash() != 1 {
+		if err := refuseNames(cmd, s, agents, args[1:]); err != nil && cmd.ArgsLenAtDash() != 1 {
 			return nil, nil, nil, nil, err
 		}
 		return h, s, app.Once(agents), args[1:], nil
@@ -198,7 +198,7 @@ func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Sessi
 // refuseNames refuses a prompt whose first word is the name of another agent of the session: the
 // user may have meant to send the prompt to that agent as well. A quoted text of several words, and
 // any text after --, is a prompt.
-func refuseNames(s *session.Session, agents, text []string) error {
+func refuseNames(cmd *cobra.Command, s *session.Session, agents, text []string) error {
 	if len(text) == 0 {
 		return nil
 	}
@@ -212,15 +212,8 @@ func refuseNames(s *session.Session, agents, text []string) error {
 	}
 	to := s.Name + "/" + strings.Join(agents, ",")
 	e := errs.New(errs.Usage, "%s: is an agent of %s; is it to get the prompt, or the first word of it?", text[0], s.Name)
-	words := make([]string, len(text))
-	for i, word := range text {
-		words[i] = errs.Quote(word)
-	}
-	both := "paw send " + to + "," + strings.Join(more, ",")
-	if len(text) > 1 {
-		both += " " + strings.Join(words[1:], " ")
-	}
-	return e.Hint("%s", both).Hint("paw send %s -- %s", to, strings.Join(words, " "))
+	both := append([]string{to + "," + strings.Join(more, ",")}, text[1:]...)
+	return e.Hint("%s", lineOf(cmd, both)).Hint("%s", lineOf(cmd, append([]string{to, "--"}, text...)))
 }
 
 // leftToSend adds a hint to the error of a prompt that reached only some of several agents: the
