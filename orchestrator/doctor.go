@@ -134,6 +134,9 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 		bad = true
 		f.wrong(err)
 	}
+	if err := QueueProblem(h, s.Name); err != nil {
+		wrong(err)
+	}
 	for _, a := range st.Agents {
 		if err := atWrongPlace(h, s, a); err != nil {
 			wrong(err)

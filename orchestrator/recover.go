@@ -244,11 +244,9 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 		return Recovered{}, err
 	}
 	if !nothing {
-		err = queue.HoldAll(ctx, h, name, "recover")
+		noteQueue(h, name, queue.HoldAll(ctx, h, name, "recover"))
 	}
-	if queue.Wake(h, name, 0, false); err != nil {
-		return Recovered{}, err
-	}
+	queue.Wake(h, name, 0, false)
 	waits, err := children.ResumeWaits(ctx, h, s, observe.AskTmux(h))
 	if err != nil {
 		return Recovered{}, err

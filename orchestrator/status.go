@@ -78,6 +78,15 @@ func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*se
 	return all, problems, nil
 }
 
+// QueueProblem returns why the queue of a session cannot be used, nil for one that can.
+func QueueProblem(h *app.App, sessionName string) error {
+	if !h.Queues().Open(sessionName) {
+		return nil
+	}
+	_, err := h.Queues().Load(sessionName)
+	return h.RecordError(sessionName, err)
+}
+
 // noteGone adds to a session's reason that its repository is gone.
 func noteGone(st *observe.SessionStatus) {
 	if app.Gone(st.Session) {

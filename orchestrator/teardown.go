@@ -87,6 +87,7 @@ func Purge(ctx context.Context, h *app.App, s *session.Session, o teardown.Optio
 			return nil, errs.New(errs.Refused, "%s: %s was cut short, and could not be finished", s.Name, strings.Join(left, ", ")).Hint("paw recover %s", s.Name)
 		}
 	}
+	_ = queue.HoldStopped(ctx, h, s.Name) // a queue that cannot be read begins nothing, and goes with the session
 	purged, err := plan.Apply(ctx, h)
 	tellStranded(h, s)
 	return purged, err
@@ -111,10 +112,8 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 	if none := app.NoTmux(s.Name, tmux.Installed()); none != nil {
 		return nil, none
 	}
-	if len(o.Agents) == 0 { // hold the queues first, even if the stop fails: stopped agents must not be sent queued prompts
-		if err := queue.HoldAll(ctx, h, s.Name, "stop"); err != nil {
-			return nil, err
-		}
+	if len(o.Agents) == 0 { // hold the queue first, even if the stop fails: stopped agents must not be sent queued prompts
+		noteQueue(h, s.Name, queue.HoldStopped(ctx, h, s.Name))
 	}
 	stopped, err := teardown.StopNow(ctx, h, s, o)
 	if err == nil {
@@ -126,6 +125,19 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 		}
 	}
 	return stopped, err
+}
+
+// noteQueue says that the queue of a session could not be held. What was asked for goes on: a queue
+// that cannot be read begins nothing.
+func noteQueue(h *app.App, sessionName string, err error) {
+	if err == nil {
+		return
+	}
+	lines := ""
+	if e, ok := errors.AsType[*errs.Error](err); ok && len(e.Hints) > 0 {
+		lines = ": " + strings.Join(e.Hints, ", ")
+	}
+	h.Notef("the queue of %s begins nothing: %v%s", sessionName, err, lines)
 }
 
 // nameQueued adds to a stop the prompts that are queued in the agents' CLIs, which drop them when

@@ -58,6 +58,8 @@ const (
 	HeldYou         = "you"                              // the user acted, or asked for it
 	HeldInterrupted = "interrupted"                      // the prompt may have been typed; its result is unknown
 	HeldSilent      = "silent: no hook has reported yet" // the CLI runs, and it is unknown whether it has begun
+	HeldCheck       = "check: "                          // begins the reason of a task whose check did not come to its end
+	HeldStopped     = HeldCheck + "stopped"              // the session was stopped while the check ran
 )
 
 // Task is a prompt that waits in the queue.

@@ -49,7 +49,10 @@ func (st QueueStore) load(name string) (*Queue, string, error) {
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, disk.ErrNotRegular):
+			return nil, path, notAFile(name, path)
+		case err != nil:
 			return nil, path, fmt.Errorf("queue of %s: %w", name, err)
 		}
 		q, err := decodeQueue(name, path, data)
@@ -143,6 +146,17 @@ func (st QueueStore) Text(name, id string, which TaskText) (string, error) {
 // Folder returns the folder of a session's queue and prompts.
 func (st QueueStore) Folder(name string) string { return filepath.Join(st.Dir, name) }
 
+// ChecksPID returns the process that runs the checks of a session's queue, 0 for none.
+func (l Locks) ChecksPID(session string) int {
+	file := queueChecksLock(session)
+	if !l.held(file) {
+		return 0
+	}
+	return recordedPID(filepath.Join(l.Dir, file))
+}
+
+func queueChecksLock(session string) string { return "queue-checks-" + session + ".lock" }
+
 // Tasks waits for the lock under which a session's queue changes. The lock is held for one save.
 func (l Locks) Tasks(ctx context.Context, session string) (unlock func(), err error) {
 	return l.ofSession(ctx, "queue of ", "tasks", session)
@@ -155,7 +169,7 @@ func (l Locks) Pump(session string) (unlock func()) { return l.once("queue-" + s
 // QueueChecks takes the lock of the process that runs the checks of a session's queue, without
 // waiting; nil if another process has it.
 func (l Locks) QueueChecks(session string) (unlock func()) {
-	return l.once("queue-checks-" + session + ".lock")
+	return l.once(queueChecksLock(session))
 }
 
 func (l Locks) once(file string) (unlock func()) {

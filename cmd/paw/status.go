@@ -124,6 +124,11 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if len(problems) == 0 {
 		problems = o.noteUnread(unread)
 	}
+	for _, st := range statuses {
+		if err := orchestrator.QueueProblem(h, st.Session.Name); err != nil {
+			problems = append(problems, err)
+		}
+	}
 	if err := (statusPrinter{o.invocation}).showStatus(cmd.Context(), h, statuses, problems, answers()); err != nil {
 		return err
 	}

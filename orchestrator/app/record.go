@@ -51,11 +51,14 @@ func (h *App) RecordError(name string, err error) error {
 	var ambiguous *session.AmbiguousError
 	var locked *session.LockedError
 	var corrupt *session.CorruptError
+	var newer *session.VersionError
 	var file *fs.PathError
 	switch {
 	case errors.As(err, &said):
 	case errors.As(err, &corrupt):
 		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(corrupt.Path), errs.Quote(corrupt.Path+".aside"))
+	case errors.As(err, &newer) && strings.HasPrefix(newer.Path, h.Queues().Dir):
+		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(newer.Path), errs.Quote(newer.Path+".aside"))
 	case errors.As(err, &ambiguous):
 		return errs.New(errs.Usage, "%w", err).Hint("paw status --all")
 	case errors.As(err, &locked):

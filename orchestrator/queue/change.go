@@ -87,7 +87,7 @@ func letGo(q *session.Queue, t *session.Task, of known) {
 	case t.State == session.TaskWaiting && t.Kind == session.PromptTask:
 		t.Limited, t.NotYet = false, time.Time{}
 	case t.State != session.TaskHeld:
-	case strings.HasPrefix(t.Why, "check: "):
+	case strings.HasPrefix(t.Why, session.HeldCheck):
 		t.State, t.Why, t.Checking = session.TaskRunning, "", true
 	case strings.HasPrefix(t.Why, "limit:"):
 		t.State, t.Why, t.Text, t.Kind, t.Limited, t.Limits, t.Typed = session.TaskWaiting, "", session.TextContinue, session.PromptTask, false, 0, false

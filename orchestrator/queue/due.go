@@ -275,5 +275,5 @@ func (d *decision) news() (told []session.Task) {
 // untold reports whether only the queue can tell the user of what a task has come to: neither is it
 // the user's own doing, nor does the hook of a CLI report it.
 func untold(t session.Task) bool {
-	return t.State == session.TaskHeld && t.Why != session.HeldYou || t.State == session.TaskFailed && strings.HasPrefix(t.Why, cliEnded)
+	return t.State == session.TaskHeld && t.Why != session.HeldYou && t.Why != session.HeldStopped || t.State == session.TaskFailed && strings.HasPrefix(t.Why, cliEnded)
 }

@@ -74,16 +74,47 @@ func awaitsTurn(q *session.Queue, agentName string) bool {
 	return q != nil && slices.ContainsFunc(q.Tasks, func(t session.Task) bool { return t.Agent == agentName && unseen(t) })
 }
 
-// HoldAll holds the whole queue of a session, if there is one, until the user releases it.
+// HoldAll holds the whole queue of a session, if there is one, until the user releases it. An error
+// says that the file of the queue cannot be used: then nothing begins in any case.
 func HoldAll(ctx context.Context, h *app.App, sessionName, why string) error {
+	return holdAll(ctx, h, sessionName, func(q *session.Queue) { q.Held = cmp.Or(q.Held, why) })
+}
+
+// HoldStopped is HoldAll for a session that is about to be stopped. It also ends the check that
+// the queue runs, and waits for that.
+func HoldStopped(ctx context.Context, h *app.App, sessionName string) error {
+	err := holdAll(ctx, h, sessionName, func(q *session.Queue) {
+		q.Held = cmp.Or(q.Held, "stop")
+		for i := range q.Tasks {
+			if t := &q.Tasks[i]; t.State == session.TaskRunning && t.Checking {
+				t.State, t.Why, t.Checking = session.TaskHeld, session.HeldStopped, false
+			}
+		}
+	})
+	pid := 0
+	if err != nil || poll.Until(ctx, poll.Tick, checksPatience, func() bool {
+		pid = h.Locks.ChecksPID(sessionName)
+		return pid == 0
+	}) {
+		return err
+	}
+	h.Notef("a check of the queue goes on: %s", errs.Line("kill %d", pid))
+	return nil
+}
+
+// checksPatience is how long a stopped check may take to end: its processes are killed after five
+// seconds.
+const checksPatience = 10 * time.Second
+
+func holdAll(ctx context.Context, h *app.App, sessionName string, hold func(*session.Queue)) error {
 	if !h.Queues().Open(sessionName) {
 		return nil
 	}
 	_, err := h.Queues().Update(ctx, sessionName, func(q *session.Queue) error {
-		q.Held = cmp.Or(q.Held, why)
+		hold(q)
 		return nil
 	})
-	return err
+	return h.RecordError(sessionName, err)
 }
 
 func (o *ownHands) look(ctx context.Context, q *session.Queue) (Facts, error) {

@@ -9,8 +9,10 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/live"
 	"paw/session"
@@ -31,6 +33,8 @@ const (
 	unheard   = 10 * time.Minute
 	soonEvery = 200 * time.Millisecond
 	mostSteps = 1000
+
+	checkEvery = 500 * time.Millisecond // between two looks whether a check that runs is still wanted
 )
 
 // hands do what the queue decides; tests replace them.
@@ -323,7 +327,7 @@ func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 	}
 	defer unlock()
 	t := q.Tasks[due]
-	failed, checkErr := p.hands.check(ctx, t)
+	failed, checkErr := p.check(ctx, t)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -342,13 +346,30 @@ func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 	return err == nil, err
 }
 
+// check runs the check of a task, and ends it as soon as the task is held or taken out.
+func (p *pump) check(ctx context.Context, t session.Task) (failed string, err error) {
+	ctx, end := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for poll.Sleep(ctx, checkEvery); ctx.Err() == nil; poll.Sleep(ctx, checkEvery) {
+			q, err := p.Queues().Load(p.session)
+			if err == nil && (q.Task(t.ID) == nil || !q.Task(t.ID).Checking) {
+				end()
+			}
+		}
+	})
+	defer watch.Wait()
+	defer end()
+	return p.hands.check(ctx, t)
+}
+
 // Checked records the outcome of a task's check: after a failure the output is sent to the agent,
 // as often as the task allows.
 func Checked(t *session.Task, failed bool, err error) {
 	t.Checking = false
 	switch {
 	case err != nil:
-		t.State, t.Why = session.TaskHeld, "check: "+firstLine(err.Error())
+		t.State, t.Why = session.TaskHeld, session.HeldCheck+firstLine(err.Error())
 	case !failed:
 		t.State, t.Why = session.TaskDone, ""
 	case t.Tries >= t.Retries:
