@@ -61,7 +61,10 @@ func TestHostileHost(t *testing.T) {
 	}{
 		{"a JSON without end", "status", `echo "$marker"; printf '{"version":1,"x":"'; yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, []string{"status"}, 0, "gpu  unreachable  the answer does not end"},
 		{"a JSON of states without end", "__state", `echo "$marker"; printf '{"version":1,"x":"'; yes aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`, []string{"land", "gpu:demo"}, 1, "the answer does not end"},
-		{"escapes in names", "status", `echo "$marker"; printf '{"version":1,"sessions":[{"name":"sh\\u001b]0;evil\\u0007op","status":"active","agents":[{"name":"\\u001b[2Jdemo\\u202e","state":"idle","cli":"x\\ny"}]}]}'`, []string{"status"}, 0, "demo"},
+		{"escapes in names", "status", `echo "$marker"; printf '{"version":1,"sessions":[{"name":"sh\\u001b]0;evil\\u0007op","status":"active","agents":[{"name":"\\u001b[2Jdemo\\u202e","state":"idle","cli":"x\\ny"}]}]}'`, []string{"status"}, 0, "gpu  unreachable  its answer is not understood"},
+		{"a command in a name", "status", `echo "$marker"; printf '{"version":1,"sessions":[{"name":"shop","status":"active","agents":[{"name":"x;touch PWN","state":"waiting_input"}]}]}'`, []string{"status"}, 0, "gpu  unreachable  its answer is not understood"},
+		{"a command in a name that is waited for", "wait", `echo "$marker"; printf '{"version":1,"session":"shop","agents":[{"name":"x;touch PWN","state":"waiting_input"}]}'`, []string{"wait", "gpu:demo"}, 1, "gpu: its answer is not understood"},
+		{"a command in a hint", "turns", `echo "$marker"; echo 'paw: hint: paw add --cli x;touch PWN' >&2; exit 3`, []string{"turns", "gpu:demo"}, 3, "paw: hint: ssh -t gpu-box 'paw add --cli x;touch PWN'"},
 		{"escapes in an error", "__state", `echo "$marker"; printf 'paw: error: \033]0;evil\007no\n' >&2; exit 3`, []string{"land", "gpu:demo"}, 3, "no"},
 		{"the marker twice", "turns", `echo "$marker"; echo "$marker"; echo '{}'`, []string{"turns", "gpu:demo"}, 0, "paw-"},
 		{"no marker", "__state", `echo '{"version":1}'`, []string{"land", "gpu:demo"}, 1, "no paw answers there"},

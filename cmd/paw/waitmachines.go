@@ -189,7 +189,7 @@ func together(waits []machineWait, o children.WaitOptions) (*children.Waited, er
 		case errors.As(one.err, &refused):
 			e := errs.New(errs.Kind(refused.Code), "%s", refused.Error())
 			for _, hint := range refused.Hints {
-				e = e.Hint("%s", hint)
+				e = e.Hint("%s", one.host.Here(hint))
 			}
 			failed = cmp.Or(failed, error(e))
 		case !errors.Is(one.err, context.Canceled) && exitCode(one.err) != int(errs.Interrupted):

@@ -134,7 +134,10 @@ func (c Client) Wait(ctx context.Context, h Host, dir string, words ...string) (
 		return nil, err
 	}
 	waited := parse(out.Bytes())
-	if waited.Text("session") == "" {
+	switch {
+	case !waited.named():
+		return nil, &Refusal{Host: h.Name, Code: max(code, 1), Said: errNotUnderstood}
+	case waited.Text("session") == "":
 		words, hints := refusalOf(said.String())
 		return nil, &Refusal{Host: h.Name, Code: max(code, 1), Said: words, Hints: hints}
 	}

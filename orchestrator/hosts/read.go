@@ -142,8 +142,8 @@ func (c Client) status(ctx context.Context, p Place, now func() time.Time) Answe
 		args = append(args, "--all")
 	}
 	text, err := c.Read(ctx, p.Host, p.Dir, args...)
-	if err == nil && !json.Valid(text) {
-		err = &Refusal{Host: p.Name, Code: 1, Said: "its answer is not understood"}
+	if err == nil && (!json.Valid(text) || !parse(text).named()) {
+		err = &Refusal{Host: p.Name, Code: 1, Said: errNotUnderstood}
 	}
 	file := c.keptAnswer(p)
 	if err == nil {
@@ -162,7 +162,7 @@ func (c Client) status(ctx context.Context, p Place, now func() time.Time) Answe
 func (c Client) Last(p Place) Answer {
 	answer := Answer{Host: p.Name}
 	var last kept
-	if content, err := os.ReadFile(c.keptAnswer(p)); err == nil && json.Unmarshal(content, &last) == nil && last.Version == 1 {
+	if content, err := os.ReadFile(c.keptAnswer(p)); err == nil && json.Unmarshal(content, &last) == nil && last.Version == 1 && parse(last.Status).named() {
 		answer.AsOf, answer.Status = last.AsOf, last.Status
 	}
 	return answer

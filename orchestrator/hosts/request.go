@@ -12,6 +12,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"paw/config/lazyregexp"
 )
 
 // Request is a command of paw to run on a host. It is sent as a single word of letters, digits, -
@@ -134,16 +136,30 @@ var textBehind = []string{"send", "answer", "sh", "run", "spawn", "review", "bis
 // Here makes a command line that a host's paw prints one that works when it is pasted here: its
 // agents and sessions are named by HOST:, and what is no command for another machine is run there.
 func (h Host) Here(line string) string {
+	there := "ssh -t " + h.SSH + " " + quoted(line)
+	if !plain(line) {
+		return there
+	}
 	commands := strings.Split(line, " && ")
 	for i, command := range commands {
 		words := strings.Split(command, " ")
 		if words[0] != "paw" || len(words) < 2 || slices.Contains([]string{"config", "doctor", "clis", "queue"}, words[1]) {
-			return "ssh -t " + h.SSH + " " + quoted(line)
+			return there
 		}
-		commands[i] = strings.Join(h.here(words), " ")
+		if commands[i] = strings.Join(h.here(words), " "); commands[i] == command {
+			return there // it names nobody, and would be about this machine
+		}
 	}
 	return strings.Join(commands, " && ")
 }
+
+// plainLine is a command line that does the same in each shell: words that errs.Quote leaves as they
+// are, or that are quoted and in which the shell replaces nothing.
+var plainLine = lazyregexp.New(`^(([a-zA-Z0-9/._:@%,=+-]|'[^'\p{C}]*'|\\'|"[^"$\x60\\!\p{C}]*")+( |$)|&& )+$`)
+
+// plain reports whether a line from a host is safe to paste here: its programs may have been changed
+// by agents.
+func plain(line string) bool { return plainLine().MatchString(line) }
 
 // HereFrom is Here for a line that belongs in a folder of the host, dir, quoted for a shell.
 func (h Host) HereFrom(dir, line string) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"paw/config/display"
+	"paw/config/lazyregexp"
 )
 
 // Said is an object in the JSON of a host's paw (docs/json.md). Its texts are safe for a terminal. A
@@ -24,6 +25,31 @@ func parse(answer []byte) (s Said) {
 		return nil
 	}
 	return s
+}
+
+// errNotUnderstood is said of an answer that no paw gives.
+const errNotUnderstood = "its answer is not understood"
+
+var name = lazyregexp.New(`^[a-zA-Z0-9_]+$`)
+
+// named reports whether the names of sessions and agents in an answer are names: they become parts
+// of lines to paste.
+func (s Said) named() bool {
+	fine := func(one Said, field string, may bool) bool {
+		text, is := one[field].(string)
+		return may && text == "" || is && name().MatchString(text)
+	}
+	for _, of := range s.List("sessions") {
+		if !fine(of, "name", false) || !of.named() {
+			return false
+		}
+	}
+	for _, agent := range s.List("agents") {
+		if !fine(agent, "name", false) || !fine(agent, "parent", true) {
+			return false
+		}
+	}
+	return fine(s, "session", true)
 }
 
 // Text returns a text as one line.

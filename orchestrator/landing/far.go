@@ -10,9 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config"
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/hosts"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -142,7 +144,7 @@ func (p *Parcel) Agents() (names []string) {
 // Handed returns the states of a parcel by agent. Errors of the host get hints that work on this
 // machine; ssh is the host's name for ssh.
 func (p *Parcel) Handed(ctx context.Context, m *worktree.Manager, host, ssh string) (map[string]Handed, error) {
-	all := map[string]Handed{}
+	all, there := map[string]Handed{}, hosts.Host{Name: host, Host: config.Host{SSH: ssh}}
 	for _, one := range p.States {
 		if one.Error != "" {
 			e := errs.New(errs.Kind(one.ExitCode), "%s:%s", host, display.Words(one.Error))
@@ -150,7 +152,7 @@ func (p *Parcel) Handed(ctx context.Context, m *worktree.Manager, host, ssh stri
 				e.Kind = errs.Failed
 			}
 			for _, hint := range one.Hints {
-				e = e.Hint("%s", hintFor(display.OneLine(hint), host, p.Session.Name, ssh))
+				e = e.Hint("%s", there.Here(display.OneLine(hint)))
 			}
 			all[one.Agent] = Handed{Err: e}
 			continue
@@ -186,14 +188,6 @@ func (p *Parcel) chainless(ctx context.Context, m *worktree.Manager, host string
 		return "", notAClone(host+":"+p.Session.Name+"/"+w.Name, "this repository")
 	}
 	return m.States().Twin(ctx, one.State+"^{tree}", session.FarTurnSession(host, w.TurnSession)+" as it was sent", w.BaseCommit)
-}
-
-// hintFor converts a command for a host to a command for this machine.
-func hintFor(hint, host, sessionName, ssh string) string {
-	if strings.HasPrefix(hint, "paw ") {
-		return strings.ReplaceAll(hint, " "+sessionName+"/", " "+host+":"+sessionName+"/")
-	}
-	return "ssh -t " + errs.Quote(ssh) + " " + errs.Quote(hint)
 }
 
 // Far returns this machine's record of a parcel's session: the agents as the host has them, and
