@@ -40,6 +40,13 @@ func TestHostFromNothingToATurn(t *testing.T) {
 	if out, err := applied.CombinedOutput(); err != nil {
 		t.Errorf("git apply: %v: %s", err, out)
 	}
+	conf, err := os.ReadFile(m.conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.write(m.conf, "Host gpu-box\n  HostName 127.0.0.1\n  Port 1\n", 0o600)
+	m.says(1, "paw: error: gpu: not reached: ", "turns", "gpu:demo") // the connection to the machine of before stands
+	m.write(m.conf, string(conf), 0o600)
 	m.ok("send", "gpu:demo", "do: write", "second.txt", "x")
 	m.ok("wait", "gpu:shop/demo")
 	if out := m.ok("log", "gpu:demo"); !strings.Contains(out, "second.txt") {

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -198,11 +199,33 @@ func (c Client) socket(h Host) string {
 	if c.Sockets == "" {
 		return ""
 	}
-	path := filepath.Join(c.Sockets, digest(h.Name+"\x00"+h.SSH))
+	path := filepath.Join(c.Sockets, digest(c.State+"\x00"+h.Name+"\x00"+h.SSH+"\x00"+c.where(h)))
 	if len(path) > longestSocket {
 		return ""
 	}
 	return path
+}
+
+// resolved has what ssh said of a destination, by client and host: a process asks once.
+var resolved sync.Map
+
+// where returns all that decides where ssh goes for a host, and how (ssh -G): a connection that was
+// made with another configuration may lead to another machine. It is "" if ssh does not say.
+func (c Client) where(h Host) string {
+	key := c.Path + "\x00" + c.State + "\x00" + h.SSH
+	if known, there := resolved.Load(key); there {
+		return known.(string)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), masterPatience)
+	defer cancel()
+	ssh := exec.CommandContext(ctx, c.Path, "-G", "--", h.SSH)
+	ssh.Env, ssh.WaitDelay = c.Env, masterPatience
+	said, err := ssh.Output()
+	if err != nil {
+		said = nil
+	}
+	resolved.Store(key, string(said))
+	return string(said)
 }
 
 // digest returns a short name for a text.

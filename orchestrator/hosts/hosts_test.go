@@ -180,6 +180,31 @@ func TestSocketsAreTheUsersAlone(t *testing.T) {
 	}
 }
 
+// TestConnectionIsOfItsConfiguration: another configuration of ssh, or another home, never uses a connection that was made before.
+func TestConnectionIsOfItsConfiguration(t *testing.T) {
+	t.Cleanup(resolved.Clear)
+	c, h := played(t, `cat "$0.conf"`)
+	c.Sockets = "/tmp"
+	socket := func(c Client, conf string) string {
+		resolved.Clear()
+		if err := os.WriteFile(c.Path+".conf", []byte(conf), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return c.socket(h)
+	}
+	first := socket(c, "hostname one\n")
+	if again := socket(c, "hostname one\n"); again != first || first == "" {
+		t.Errorf("the same configuration: %q, then %q", first, again)
+	}
+	if other := socket(c, "hostname two\n"); other == first {
+		t.Error("another machine has the same connection")
+	}
+	c.State += "/other"
+	if other := socket(c, "hostname one\n"); other == first {
+		t.Error("another home has the same connection")
+	}
+}
+
 // TestCutCommandWaitsForNothing cuts a command whose output another process holds open, as ssh's master does for its clients: the command
 // ends with its client, however long it would wait for output that comes late.
 func TestCutCommandWaitsForNothing(t *testing.T) {
