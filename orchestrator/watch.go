@@ -269,8 +269,35 @@ func Next(ctx context.Context, h *app.App, far func() []observe.SessionStatus) (
 	if next = nextOf(Urgents(statuses), h.Getenv("TMUX_PANE")); next != nil {
 		return next, "", problems, nil
 	}
+	if err := crashed(statuses); err != nil {
+		return nil, "", problems, err
+	}
 	here, _ := h.Place().Sessions()
 	return nil, nobodyNeedsYou(statuses, here), problems, nil
+}
+
+// crashed returns the error for agents that need the user and have no pane to show, nil if there are
+// none.
+func crashed(statuses []observe.SessionStatus) error {
+	var names, lines []string
+	for _, st := range statuses {
+		for _, ag := range st.Agents {
+			if ag.State == session.StateSuspended && ag.PaneID == "" && GroupOf(ag) == NeedsYou {
+				names, lines = append(names, st.Session.Name+"/"+ag.Record.Name), append(lines, "paw recover "+st.Session.Name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	who, word := strings.Join(names, ", "), "was suspended, and has no pane"
+	if len(names) > maxNamed {
+		who = errs.Counted(len(names), "agent")
+	}
+	if len(names) > 1 {
+		word = "were suspended, and have no pane"
+	}
+	return errs.WithHints(errs.New(errs.NotFound, "%s: %s", who, word), app.Once(lines)...)
 }
 
 // nobodyNeedsYou returns the sentence that no agent needs the user, with the states of the agents

@@ -138,11 +138,14 @@ not seen. Inside tmux the client is switched; again it goes on to the next one.`
 func (o *nextOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	answers := askHosts(cmd.Context(), h, true)
 	next, nobody, problems, err := orchestrator.Next(cmd.Context(), h, func() []observe.SessionStatus { return reached(answers(), h.Now()) })
-	if err != nil {
-		return err
-	}
 	for _, problem := range problems {
 		o.note(problem.Error())
+	}
+	if err != nil {
+		if !isTerminal(o.stdout) && orchestrator.TellInTmux(cmd.Context(), h, "paw: "+err.Error()) { // a key of tmux has no place for an error
+			return nil
+		}
+		return err
 	}
 	for _, one := range silent(answers()) {
 		if nobody += "; " + one; next != nil {

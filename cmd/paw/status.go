@@ -124,11 +124,7 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if len(problems) == 0 {
 		problems = o.noteUnread(unread)
 	}
-	for _, st := range statuses {
-		if err := orchestrator.QueueProblem(h, st.Session.Name); err != nil {
-			problems = append(problems, err)
-		}
-	}
+	problems = append(problems, queueProblems(h, statuses)...)
 	if err := (statusPrinter{o.invocation}).showStatus(cmd.Context(), h, statuses, problems, answers()); err != nil {
 		return err
 	}
@@ -214,6 +210,16 @@ func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []ob
 	lines = append(lines, p.hostLines(answers, h.Now(), width)...)
 	_, _ = io.WriteString(p.stdout, strings.Join(lines, "\n")+"\n") // a write for each line would take longer
 	return nil
+}
+
+// queueProblems returns an error for each session whose queue cannot be used.
+func queueProblems(h *app.App, statuses []observe.SessionStatus) (problems []error) {
+	for _, st := range statuses {
+		if err := orchestrator.QueueProblem(h, st.Session.Name); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return problems
 }
 
 // queueLines returns a line for each session whose queue has open tasks.

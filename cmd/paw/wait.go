@@ -19,6 +19,7 @@ import (
 type waitOptions struct {
 	*invocation
 	children.WaitOptions
+	timeout     time.Duration
 	name        string
 	all, notify bool
 }
@@ -52,7 +53,7 @@ into the agent's pane.`, exitUsage,
 	f := cmd.Flags()
 	f.BoolVar(&o.Any, "any", false, "the first one that has finished is enough")
 	f.BoolVarP(&o.all, "all", "a", false, "all of them (the default)")
-	f.DurationVar(&o.Timeout, "timeout", 0, "how long to wait at most, such as 90s or 10m (default: for ever)")
+	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, such as 90s or 10m (default: for ever)")
 	f.BoolVar(&o.notify, "notify", false, "for an agent, in its own pane: return at once, the results come as a prompt")
 	f.StringVar(&o.name, "session", "", "session of the agents (default: that of this place)")
 	a.addJSON(cmd)
@@ -62,7 +63,7 @@ into the agent's pane.`, exitUsage,
 }
 
 func (o *waitOptions) run(cmd *cobra.Command, args []string) error {
-	o.Agents = args
+	o.Agents, o.Timeout = args, o.timeout
 	switch {
 	case o.Any && o.all:
 		return usagef(cmd, "--any and --all exclude each other")

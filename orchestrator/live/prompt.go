@@ -115,6 +115,9 @@ type Result struct {
 // OutcomeRemoved is the outcome of an agent that has left the session.
 const OutcomeRemoved = "removed"
 
+// outcomeClosed is the outcome of an agent whose pane the user has closed.
+const outcomeClosed = "closed"
+
 // Removed returns the result of an agent that has left the session.
 func Removed(name string) Result { return Result{Agent: name, Outcome: OutcomeRemoved} }
 
@@ -122,13 +125,17 @@ func Removed(name string) Result { return Result{Agent: name, Outcome: OutcomeRe
 // turn, and that over the end of its CLI.
 func (f Facts) Result() Result {
 	r := Result{Agent: f.Record.Name, CLI: f.Record.CLI, Branch: f.Branch.Name, Turn: turn.NumberOf(f.Last)}
-	cut := f.Status.State == session.StateSuspended && f.Status.Cause != session.CauseStopped
+	open := f.Last != nil && f.Last.State == turn.InProgress
+	closed := f.Status.State == session.StateSuspended && f.Status.Cause == session.CauseClosed
+	cut := f.Status.State == session.StateSuspended && f.Status.Cause != session.CauseStopped && (!closed || open)
 	exitedBadly := f.Exited && f.Status.State != session.StateCompleted
 	aborted := f.Last != nil && f.Last.State == turn.Aborted
 	if f.saidDone() {
 		r.Message = f.Record.Done.Message
 	}
 	switch {
+	case cut && closed:
+		r.Outcome = outcomeClosed
 	case cut: // a crash is a failure, whatever the agent said before
 		r.Outcome = string(turn.ReasonCrash)
 	case exitedBadly:
@@ -141,8 +148,14 @@ func (f Facts) Result() Result {
 		r.Outcome = "exited"
 	case aborted:
 		r.Outcome = string(f.Last.Reason)
+	case closed:
+		r.Outcome = outcomeClosed
 	case f.Status.State == session.StateSuspended:
 		r.Outcome = string(turn.ReasonStopped)
+	}
+	if cut && f.Last != nil && f.Last.State == turn.Finished { // no turn was cut, and the last one says nothing of the end
+		r.Turn, r.Message, r.Failed = 0, "", true
+		return r
 	}
 	if r.Message == "" && f.Last != nil {
 		r.Message = f.Last.Message

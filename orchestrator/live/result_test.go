@@ -19,6 +19,9 @@ func TestResult(t *testing.T) {
 	suspended := func(reason string) session.AgentStatus {
 		return session.AgentStatus{State: session.StateSuspended, Reason: reason}
 	}
+	closed := func(reason string) session.AgentStatus {
+		return session.AgentStatus{State: session.StateSuspended, Reason: session.ReasonClosed + reason, Cause: session.CauseClosed}
+	}
 	stopped := session.AgentStatus{State: session.StateSuspended, Reason: "stopped", Cause: session.CauseStopped}
 	killed := session.AgentStatus{State: session.StateError, Reason: "killed by signal 9 (SIGKILL)"}
 	done := func(outcome, message string) *session.Done {
@@ -41,7 +44,10 @@ func TestResult(t *testing.T) {
 		"stopped in a turn":            {status: stopped, last: aborted(turn.ReasonStopped), outcome: "stopped", message: "what went wrong", failed: true},
 		"stopped between turns":        {status: stopped, last: finished("success"), outcome: "success", message: "Add it"},
 		"crashed in a turn":            {status: suspended("crash, in turn 3"), last: open, outcome: "crash", failed: true},
-		"crashed between turns":        {status: suspended("crash"), last: finished("success"), outcome: "crash", message: "Add it", failed: true},
+		"crashed between turns":        {status: suspended("crash"), last: finished("success"), outcome: "crash", failed: true},
+		"closed between turns":         {status: closed(""), last: finished("success"), outcome: "success", message: "Add it"},
+		"closed before any turn":       {status: closed(""), outcome: "closed"},
+		"closed in a turn":             {status: closed(", in turn 3"), last: open, outcome: "closed", failed: true},
 		"rebooted":                     {status: suspended("reboot"), outcome: "crash", failed: true},
 		"stopped without a turn":       {status: stopped, outcome: "stopped"},
 		"crashed and recovered":        {status: idle, last: aborted(turn.ReasonCrash), outcome: "crash", message: "what went wrong", failed: true},
@@ -67,7 +73,7 @@ func TestResult(t *testing.T) {
 				Status: c.status, Exited: c.exited, Last: c.last,
 			}
 			want := Result{Agent: "a", CLI: "demo", Branch: "paw/s/a", Outcome: c.outcome, Failed: c.failed, Message: c.message}
-			if c.last != nil {
+			if c.last != nil && name != "crashed between turns" {
 				want.Turn = 3
 			}
 			if got := f.Result(); got != want {
