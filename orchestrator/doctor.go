@@ -176,6 +176,8 @@ func atWrongPlace(h *app.App, s *session.Session, a observe.AgentStatus) error {
 		return wrong(fmt.Sprintf("pid %d runs outside of tmux", a.PID)).Hint("%s", again)
 	case a.WorktreeGone && a.PID != 0:
 		return wrong("it runs, and "+session.ReasonWorktreeGone).Hint("%s", again)
+	case a.HookGone && a.PID != 0:
+		return wrong(session.ReasonHookGone).Hint("%s", again)
 	case a.Away:
 		return wrong(a.Reason).Hint("%s", again)
 	case a.Elsewhere:

@@ -55,6 +55,7 @@ type Holder struct {
 	Headless   bool      `json:"headless,omitempty"` // the holder is a paw that runs a turn without a terminal
 	Prompted   bool      `json:"prompted,omitempty"` // the CLI gets a first prompt from paw
 	SetUp      string    `json:"set_up,omitempty"`   // what the holder does in the worktree before it becomes the CLI, "" for nothing
+	Hook       string    `json:"hook,omitempty"`     // paw that the CLI's hooks run
 	// CLI and CLIStart identify the CLI of a headless turn, once it runs.
 	CLI      int    `json:"cli,omitempty"`
 	CLIStart uint64 `json:"cli_start,omitempty"`

@@ -162,6 +162,7 @@ const (
 	ReasonPrompted     = "its first prompt is on the way"
 	ReasonForeign      = "a foreign process is in paw's pane"
 	ReasonWorktreeGone = "its worktree is gone"
+	ReasonHookGone     = "the paw of its hooks is gone, so no turn is recorded"
 	ReasonAway         = "it left its pane and works in the background (pid %d)"
 	ReasonElsewhere    = "it works in %s, not in its worktree"
 	ReasonSubagents    = "its subagents work"

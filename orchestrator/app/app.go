@@ -59,7 +59,7 @@ type App struct {
 // starts no process. With an error about the configuration it also returns an App with the
 // defaults, for what must not stop because of a mistake.
 func New(dir string, env []string, progress io.Writer) (*App, error) {
-	executable, err := os.Executable()
+	executable, err := ownPath(env)
 	if err != nil {
 		return nil, fmt.Errorf("own path: %w", err)
 	}
@@ -88,6 +88,30 @@ func New(dir string, env []string, progress io.Writer) (*App, error) {
 		root = repository.Path
 	}
 	return h, h.Configure(root)
+}
+
+// ownPath returns the path by which paw was called, or else the one on PATH: often a link, which an
+// upgrade leaves in place while it removes the file behind it. It is the file itself where neither
+// leads to this program.
+func ownPath(env []string) (string, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	file, err := os.Stat(own)
+	if err != nil {
+		return own, nil //nolint:nilerr // the file was replaced while it runs
+	}
+	for _, called := range []string{os.Args[0], filepath.Base(own)} {
+		path, err := cli.LookPath(called, env)
+		if err != nil || filepath.Base(path) != filepath.Base(own) {
+			continue // a link of another name, such as git-paw
+		}
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, file) {
+			return path, nil
+		}
+	}
+	return own, nil
 }
 
 // Configure reads the configuration for the repository with that main worktree. After an error

@@ -62,7 +62,7 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		return exitLaunchRefused, err
 	}
 	holder.Session, holder.Agent, holder.Generation, holder.At = sessionName, agentName, generation, time.Now().UTC()
-	holder.Prompted, holder.SetUp = l.Prompted, l.SetUp.words()
+	holder.Prompted, holder.Hook, holder.SetUp = l.Prompted, l.Hook, l.SetUp.words()
 	lock, err := session.Locks{Dir: l.LocksDir}.HoldAgent(sessionName, agentName, holder)
 	if err != nil {
 		_ = os.Remove(path)
@@ -111,6 +111,7 @@ type launchFile struct {
 	GitCommonDir string   `json:"git_common_dir"`
 	LocksDir     string   `json:"locks_dir"`
 	PromptFile   string   `json:"prompt_file,omitempty"` // deleted when the CLI is started
+	Hook         string   `json:"hook,omitempty"`        // paw that the CLI's hooks run
 	Prompted     bool     `json:"prompted,omitempty"`    // the CLI gets a first prompt, as an argument or typed
 	SetUp        *setUp   `json:"set_up,omitempty"`      // what comes before the CLI; nil for nothing
 	Argv         []string `json:"argv"`

@@ -246,6 +246,9 @@ func (o Observation) withMove(st session.AgentStatus) session.AgentStatus {
 	if o.BranchMoved {
 		st.Reason = both(st.Reason, session.ReasonBranchMoved)
 	}
+	if o.HookGone && o.Running() == InPane {
+		st.Reason = both(st.Reason, session.ReasonHookGone)
+	}
 	return st
 }
 

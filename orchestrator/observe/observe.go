@@ -117,6 +117,10 @@ func madeSince(a app.Agent) bool {
 // withLock adds the facts that depend on the agent's lock.
 func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
 	a.Lock, a.lockErr, a.Turns = lock, err, TurnsOf(h.Agent(s, &a.Record), lock)
+	if hook := lock.Holder.Hook; lock.State == session.LockHeld && hook != "" {
+		_, err := os.Stat(hook)
+		a.HookGone = errors.Is(err, os.ErrNotExist)
+	}
 	if lock.State == session.LockFree {
 		a.failure = strings.TrimPrefix(LaunchFailure(h, s.Name, a.Record.Name), a.Record.Name+": ")
 	}

@@ -213,6 +213,11 @@ func (t *sender) await(ctx context.Context) error {
 	}
 }
 
+// refuse returns the error for a CLI that has to be started again before it gets a prompt.
+func (t *sender) refuse(why string) error {
+	return errs.New(errs.Refused, "%s: %s", t.Record.Name, why).Hint("paw stop %s %s --only && paw recover %s", t.Session.Name, t.Record.Name, t.Session.Name)
+}
+
 // look returns an empty box when the CLI takes a prompt now, also for a CLI whose box paw cannot
 // read. It clears text that the CLI itself has put back into the box.
 func (t *sender) look(ctx context.Context) (cli.Screen, error) {
@@ -225,7 +230,11 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	case state.State == session.StateWaitingInput:
 		return cli.Screen{}, t.asks(state)
 	case a.Worktree.Gone:
-		return cli.Screen{}, errs.New(errs.Refused, "%s: %s", t.Record.Name, session.ReasonWorktreeGone).Hint("paw stop %s %s --only && paw recover %s", t.Session.Name, t.Record.Name, t.Session.Name)
+		return cli.Screen{}, t.refuse(session.ReasonWorktreeGone)
+	case a.HookGone:
+		return cli.Screen{}, t.refuse(session.ReasonHookGone)
+	case app.Gone(t.Session):
+		return cli.Screen{}, errs.New(errs.Refused, "%s: its repository is not there any more, so no turn is recorded", t.Record.Name).Hint("paw status %s", t.Session.Name)
 	}
 	t.young = t.App.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
