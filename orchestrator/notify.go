@@ -18,6 +18,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
+	"paw/tmux"
 )
 
 // eventOf returns the event in the last turn of an agent since a moment of which the user may be
@@ -94,7 +95,7 @@ func Notify(ctx context.Context, h *app.App, sessionName, agentName string, word
 		if now.leaves.IsZero() {
 			break
 		}
-		poll.Sleep(ctx, now.leaves.Sub(h.Now()))
+		poll.Sleep(ctx, min(now.leaves.Sub(h.Now()), looking)) // the focus may be lost before
 	}
 	if err := now.notice.Tell(ctx, h.Config.Notify, h.Env, now.terminals); err != nil {
 		h.HookLog().Add("paw", "notify", fmt.Errorf("notify of %s/%s: %w", sessionName, agentName, err))
@@ -125,6 +126,10 @@ func claimNotice(h *app.App, sessionName, agentName, what string) bool {
 // looking is how long after a key press the user counts as looking at a terminal that does not
 // report its focus.
 const looking = 15 * time.Second
+
+// focused is the same for a terminal that tmux takes for one that has the focus: tmux does not tell
+// whether a terminal has ever reported it.
+const focused = 3 * time.Minute
 
 // outcome tells what has become of an event.
 type outcome struct {
@@ -169,11 +174,9 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 	if err != nil {
 		return tell, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
 	}
-	if view.Focused || !view.LastKey.Before(now.At.Truncate(time.Second)) {
-		return over, nil // the user has seen the event
-	}
-	if leaves := view.LastKey.Add(looking); h.Now().Before(leaves) {
-		tell.leaves = leaves
+	seen := false
+	if seen, tell.leaves = looksUntil(view, now.At, h.Now()); seen {
+		return over, nil
 	}
 	tell.terminals = view.Terminals
 	return tell, nil
@@ -189,4 +192,21 @@ func noticeWords(now *notify.Notice, state session.AgentStatus) string {
 		return "is " + StateWord(state)
 	}
 	return StateWord(state)
+}
+
+// looksUntil reports whether the user has seen an event, by a key since then, and else until when
+// the user counts as looking at the pane, zero for not at all.
+func looksUntil(view tmux.View, event, now time.Time) (seen bool, leaves time.Time) {
+	for _, look := range []struct {
+		key   time.Time
+		lasts time.Duration
+	}{{view.LastKey, looking}, {view.Focused, focused}} {
+		if !look.key.Before(event.Truncate(time.Second)) {
+			return true, time.Time{}
+		}
+		if until := look.key.Add(look.lasts); now.Before(until) && until.After(leaves) {
+			leaves = until
+		}
+	}
+	return false, leaves
 }

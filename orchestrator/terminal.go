@@ -215,7 +215,7 @@ func TmuxBindings(h *app.App, called string) string {
 	return fmt.Sprintf(`# P: who needs you, in a popup that goes away when you leave it
 bind-key P display-popup -E -w 90%% -h 85%% -d '#{pane_current_path}' '%[1]s ui'
 # N: to the agent that needs you most; again: to the next one
-bind-key N run-shell 'TMUX_PANE=#{pane_id} %[2]s next'
+bind-key N run-shell 'PAW_CLIENT=#{client_name} TMUX_PANE=#{pane_id} %[2]s next'
 # W: all panes of agents that wait for you, to choose from
 bind-key W choose-tree -Zf '#{==:#{@paw_state},waiting_input}'
 `, quoted, expanded)

@@ -44,7 +44,7 @@ const detachDelay = 2 * time.Second
 
 // Attach shows a session on the terminal, and selects the pane paneID if one is given. Attach
 // returns when the user detaches or the session ends. Inside a pane of the same tmux server it
-// switches that pane's client to the session, and returns at once.
+// switches the client of Here to the session, and returns at once.
 func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.File, out, errw *os.File) error {
 	if err := checkID('$', sessionID); err != nil {
 		return err
@@ -56,10 +56,9 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 		}
 		commands = append(commands, command{"select-window", "-t", paneID}, command{"select-pane", "-t", paneID})
 	}
-	own := insideSocket()
-	if own != "" && listening(own) {
-		return c.switchClient(ctx, own, sessionID, append(commands,
-			command{"set-option", "-t", sessionID, "detach-on-destroy", "off"}, command{"switch-client", "-t", sessionID}))
+	if client, inside := Here(ctx); inside {
+		return c.switchClient(ctx, client, sessionID, append(commands,
+			command{"set-option", "-t", sessionID, "detach-on-destroy", "off"}, ofClient(client, "switch-client", "-t", sessionID)))
 	}
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
 		return &AttachError{ErrNotATerminal}
@@ -72,22 +71,36 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 
 // Tell shows a message for a moment in the tmux client that paw was called from.
 func (c *Client) Tell(ctx context.Context, text string) error {
-	_, err := c.callHere(ctx, command{"display-message", strings.ReplaceAll(text, "#", "##")})
+	client, inside := Here(ctx)
+	if !inside {
+		return errNoClient
+	}
+	_, err := c.callHere(ctx, ofClient(client, "display-message", strings.ReplaceAll(text, "#", "##")))
 	return err
 }
 
-// switchClient shows the session in the tmux client that paw was called from. With
+var errNoClient = errors.New("paw was not called from tmux")
+
+// ofClient returns a command for one client, "" for the one that tmux finds.
+func ofClient(client string, words ...string) command {
+	if client == "" {
+		return words
+	}
+	return append(command{words[0], "-c", client}, words[1:]...)
+}
+
+// switchClient shows the session in the tmux client in which the user acts. With
 // detach-on-destroy off, the client goes to another session when this one ends, instead of leaving
 // tmux.
-func (c *Client) switchClient(ctx context.Context, own, sessionID string, commands []command) error {
+func (c *Client) switchClient(ctx context.Context, client, sessionID string, commands []command) error {
 	path, err := c.SocketPath()
 	if err != nil {
 		return err
 	}
-	if !sameFile(own, path) {
+	if !sameFile(insideSocket(), path) {
 		return &AttachError{ErrNestedServer}
 	}
-	if r, err := c.callHere(ctx, command{"display-message", "-p", "#{client_width} #{client_height}"}); err == nil {
+	if r, err := c.callHere(ctx, ofClient(client, "display-message", "-p", "#{client_width} #{client_height}")); err == nil {
 		var width, height int
 		if _, err := fmt.Sscan(r.out, &width, &height); err == nil {
 			_ = c.Arrange(ctx, sessionID, width, height)
@@ -140,10 +153,12 @@ func sameFile(a, b string) bool {
 // View says which terminals are attached to the server, and whether the user looks at a given pane.
 type View struct {
 	Terminals []string // device paths of all terminals attached to the server
-	// Focused says that a terminal which reports its focus shows the pane, and has the focus.
-	Focused bool
-	// LastKey is the time of the last key pressed on a terminal that shows the pane and does not
-	// report its focus; zero without such a terminal.
+	// Focused is the time of the last key on a terminal that shows the pane, and of which tmux has the
+	// focus; zero without one. A terminal that never reports its focus keeps it for ever, so that an
+	// old time tells nothing.
+	Focused time.Time
+	// LastKey is the time of the last key pressed on a terminal that shows the pane, where tmux asks
+	// for no focus; zero without one.
 	LastKey time.Time
 }
 
@@ -185,12 +200,13 @@ func (c *Client) View(ctx context.Context, paneID string) (View, error) {
 		v.Terminals = append(v.Terminals, f[0])
 		seconds, err := strconv.ParseInt(f[2], 10, 64)
 		key := time.Unix(seconds, 0)
-		switch tells := f[3] != ""; {
-		case !shown[f[1]]:
-		case tells:
-			v.Focused = v.Focused || strings.Contains(f[4], "focused")
-		case err == nil && key.After(v.LastKey):
+		tells, focused, control := f[3] != "", strings.Contains(f[4], "focused"), strings.Contains(f[4], "control-mode")
+		switch {
+		case !shown[f[1]] || err != nil:
+		case !tells && key.After(v.LastKey):
 			v.LastKey = key
+		case tells && focused && !control && key.After(v.Focused): // the program behind a control client shows the panes as it likes
+			v.Focused = key
 		}
 	}
 	return v, nil

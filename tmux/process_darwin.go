@@ -23,3 +23,12 @@ func inspect(pid int) (name string, err error) {
 	}
 	return unix.ByteSliceToString(k.Proc.P_comm[:]), nil
 }
+
+// parentOf returns the parent of a process, 0 if unknown.
+func parentOf(pid int) int {
+	k, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return 0
+	}
+	return int(k.Eproc.Ppid)
+}

@@ -41,3 +41,15 @@ func inspect(pid int) (name string, err error) {
 	}
 	return string(text[open+1 : end]), nil
 }
+
+// parentOf returns the parent of a process, 0 if unknown.
+func parentOf(pid int) (parent int) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	if fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:])); len(fields) > 1 {
+		parent, _ = strconv.Atoi(fields[1])
+	}
+	return parent
+}

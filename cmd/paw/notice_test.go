@@ -29,6 +29,7 @@ func TestNoNoticeOfAPaneInView(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.ok(terminal.tmux("send-keys", "x"))
 	// The process looks when the dwell is over; if it has ended without a notice, it sends none.
 	waitFor(t, "the process that would tell has ended", func() bool { return time.Since(taken.ModTime()) > time.Second && w.inside("__notify") == 0 })
 	if text, err := os.ReadFile(told); err == nil {
