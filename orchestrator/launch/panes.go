@@ -14,12 +14,15 @@ import (
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
-	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/tmux"
 )
+
+// mostNames limits the names that are tried for a tmux session: those of a paw with another home,
+// and of programs that bring back all sessions after a reboot, may be taken.
+const mostNames = 100
 
 // openPanes starts the agents: under the session lock it looks once more at panes and locks, opens
 // a pane for each agent that has none, and records it. Of several paws that do so at once one opens
@@ -38,12 +41,15 @@ func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job)
 		if f.Tmux == session.TmuxUnknown {
 			return app.TmuxError(f.TmuxErr)
 		}
-		err = startIn(ctx, h, rec, f, jobs)
-		if errors.Is(err, tmux.ErrDuplicate) {
-			return errs.New(errs.Failed, "tmux session %s is not of this session", rec.Tmux.Session).
-				Hint("tmux -S %s rename-session -t =%s %s_before", errs.Quote(rec.Tmux.Socket), rec.Tmux.Session, rec.Tmux.Session)
+		taken := rec.Tmux.Session
+		for n := 2; ; n++ {
+			err := startIn(ctx, h, rec, f, jobs)
+			if !errors.Is(err, tmux.ErrDuplicate) || n > mostNames {
+				return err
+			}
+			rec.Tmux.Session = fmt.Sprintf("paw-%s_%d", rec.Name, n)
+			h.Notef("tmux session %s is not of this session, which takes %s", taken, rec.Tmux.Session)
 		}
-		return err
 	})
 	if err != nil {
 		return s, err
