@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 	"time"
 
 	"paw/config/disk"
@@ -116,6 +117,7 @@ type launchFile struct {
 	SetUp        *setUp   `json:"set_up,omitempty"`      // what comes before the CLI; nil for nothing
 	Argv         []string `json:"argv"`
 	Env          []string `json:"env"`
+	Raw          [][]byte `json:"raw,omitempty"` // what of the environment is not UTF-8, which JSON changes
 }
 
 // writeLaunch writes the launch file. Launches of earlier generations are withdrawn first: a
@@ -127,6 +129,15 @@ func writeLaunch(h *app.App, l launchFile) (string, error) {
 	}
 	if err := WithdrawLaunches(h, l.Session, l.Agent); err != nil {
 		return "", err
+	}
+	all := l.Env
+	l.Env = nil
+	for _, kv := range all {
+		if utf8.ValidString(kv) {
+			l.Env = append(l.Env, kv)
+		} else {
+			l.Raw = append(l.Raw, []byte(kv))
+		}
 	}
 	data, err := json.Marshal(l)
 	if err != nil {
@@ -160,6 +171,9 @@ func readLaunch(path string) (launchFile, error) {
 	}
 	if len(l.Argv) == 0 {
 		return l, errors.New("nothing to run")
+	}
+	for _, kv := range l.Raw {
+		l.Env = append(l.Env, string(kv))
 	}
 	return l, nil
 }
