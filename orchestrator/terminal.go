@@ -65,10 +65,24 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		return errs.New(errs.Failed, "%s: runs on another tmux server than the one you are in", s.Name).
 			Hint("%s", strings.TrimSpace("env -u TMUX paw attach "+s.Name+" "+agentName))
 	}
+	if unusable(err) {
+		return errs.New(errs.Failed, "%s: tmux knows too little of this terminal (TERM=%s)", s.Name, h.Getenv("TERM")).
+			Hint("%s", strings.TrimSpace("TERM=xterm-256color paw attach "+s.Name+" "+agentName))
+	}
 	if serverLost(ctx, h, s, err) {
 		return errs.New(errs.Failed, "%s: its tmux server has died", s.Name).Hint("paw recover %s", s.Name)
 	}
 	return app.TmuxError(err)
+}
+
+// unusable reports whether tmux refused a terminal whose TERM it does not know, or cannot use.
+func unusable(err error) bool {
+	var failed *tmux.Error
+	if !errors.As(err, &failed) {
+		return false
+	}
+	said := strings.Join(strings.Fields(failed.Stderr), " ")
+	return strings.Contains(said, "missing or unsuitable terminal") || strings.Contains(said, "terminal does not support")
 }
 
 // serverLost reports whether an attached terminal ended because its server died, which tmux reports
