@@ -287,7 +287,7 @@ func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) 
 	}
 	m := h.Manager(repository)
 	_, err = m.Objects().TreeOf(ctx, "HEAD")
-	if line := app.UnsafeDirectory(err); line != "" {
+	if line := app.Trust(err); line != "" {
 		f.wrong(errs.WithHints(err, line))
 	}
 	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {

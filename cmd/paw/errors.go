@@ -96,7 +96,7 @@ func hintsOf(err error) []string {
 	if hints = append(hints, errs.HintsOf(err)...); len(hints) > 0 {
 		return hints
 	}
-	for _, line := range []string{freeSpace(err), app.RefusingHook(err), app.RefusingFilter(err), app.UnsafeDirectory(err)} {
+	for _, line := range []string{freeSpace(err), app.RefusingHook(err), app.RefusingFilter(err), app.Trust(err)} {
 		if line != "" {
 			return []string{line}
 		}

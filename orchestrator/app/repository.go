@@ -133,6 +133,10 @@ func NewIndex(err error) string {
 	return fmt.Sprintf("rm %s && git -C %s reset", errs.Quote(file), errs.Quote(checkout))
 }
 
+// Trust returns the command after which git works in a repository of another user, "" for other
+// errors.
+func Trust(err error) string { return git.Trust(err) }
+
 // RefusingHook returns the command that shows the hook which refused to change a branch, "" for
 // other errors.
 func RefusingHook(err error) string {
@@ -178,16 +182,6 @@ func Unmoved(err error, what, again string) error {
 		kind = errs.Refused
 	}
 	return Unfiltered(errs.New(kind, "%s: %w", what, err), "")
-}
-
-// UnsafeDirectory returns the command with which git takes a repository of another user for safe, "" for other errors.
-func UnsafeDirectory(err error) string {
-	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("dubious ownership") {
-		_, after, _ := strings.Cut(failed.Stderr, "\n\t")
-		line, _, _ := strings.Cut(after, "\n")
-		return line
-	}
-	return ""
 }
 
 // RefusingFilter returns the command that makes the required filter optional whose failure made git

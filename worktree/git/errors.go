@@ -52,6 +52,21 @@ func (e *Error) CorruptIndex() bool {
 // filterRefused matches git's message about a required filter that failed, in either direction.
 var filterRefused = lazyregexp.New(`(?m)^fatal: .*: (?:clean|smudge) filter '?(.+?)'? failed$`)
 
+// Trust returns the line with which git itself says that a repository of another user is trusted, ""
+// for other errors.
+func Trust(err error) string {
+	failed, ok := errors.AsType[*Error](err)
+	if !ok || !failed.Said("dubious ownership") {
+		return ""
+	}
+	for line := range strings.Lines(failed.Stderr) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, "git config --global --add safe.directory ") {
+			return line
+		}
+	}
+	return ""
+}
+
 // ExitCode returns the exit code of the git command behind err, -1 for any other error.
 func ExitCode(err error) int {
 	if failed, ok := errors.AsType[*Error](err); ok {
