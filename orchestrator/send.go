@@ -75,7 +75,7 @@ func SendBack(ctx context.Context, h *app.App, s *session.Session, agentName, pr
 			return nil, errs.New(errs.Refused, "%s: not sent back, it is %s", agentName, StateWord(one.Status)).Hint("paw attach %s %s", s.Name, agentName)
 		}
 	}
-	if _, ready := typing.NewPaneWriter(h).Ready(ctx, s, w); !ready {
+	if _, err := typing.NewPaneWriter(h).Ready(ctx, s, w); err != nil {
 		return nil, errs.New(errs.Refused, "%s: not sent back, its input box is not empty", agentName).Hint("paw attach %s %s", s.Name, agentName)
 	}
 	return Send(ctx, h, s, agentName, prompt, true)

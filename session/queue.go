@@ -90,7 +90,11 @@ type Task struct {
 	Lonely   bool      `json:"lonely,omitempty"` // made by a usage limit, for a turn that belongs to no task of the user
 	Begun    time.Time `json:"begun,omitzero"`   // when State became running
 	NotYet   time.Time `json:"not_before,omitzero"`
-	Told     string    `json:"told,omitempty"` // the value of Why that the user was last notified of
+	// Refused is why an agent at rest takes no prompt, such as the text in its input box, and RefusedAt
+	// since when it takes none.
+	Refused   string    `json:"refused,omitempty"`
+	RefusedAt time.Time `json:"refused_at,omitzero"`
+	Told      string    `json:"told,omitempty"` // the value of Why that the user was last notified of
 }
 
 // Lane holds what a queue remembers of one agent.

@@ -129,9 +129,9 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 	if family.Parent.Launch != d.launch {
 		return live.NotRunning, nil
 	}
-	to, ready := d.keyboard.Ready(ctx, s, w)
-	if !ready {
-		return live.Busy, nil
+	to, busy := d.keyboard.Ready(ctx, s, w)
+	if busy != nil {
+		return live.Busy, nil //nolint:nilerr // it is asked again
 	}
 	return d.deliver(ctx, s, family, to)
 }

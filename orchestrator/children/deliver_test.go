@@ -31,9 +31,12 @@ func TestADeliveryOutlivesASilence(t *testing.T) {
 					}
 					return f.panes(ctx, s)
 				},
-				Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, bool) {
+				Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, error) {
 					defer func() { asked = true }()
-					return tmux.Program{Pane: "%" + parentName}, asked // first it shows a dialog
+					if !asked { // first it shows a dialog
+						return tmux.Program{}, typing.ErrNotTyped
+					}
+					return tmux.Program{Pane: "%" + parentName}, nil
 				},
 				Enter: f.enter, Patience: time.Millisecond,
 				Again: func(context.Context, *session.Session, *session.Agent, string) error { return nil },

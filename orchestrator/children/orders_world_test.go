@@ -432,8 +432,11 @@ func (f *family) delivery(parent string, c live.Claim) func() bool {
 func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 	d := &deliverer{App: f.p, session: familySession, parent: parent, began: f.now(), launch: runningLaunch(f.p, familySession, parent), keyboard: typing.PaneWriter{
 		Panes: f.panes,
-		Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, bool) {
-			return tmux.Program{Pane: "%" + parent}, f.runs(parent)
+		Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, error) {
+			if !f.runs(parent) {
+				return tmux.Program{}, typing.ErrNotTyped
+			}
+			return tmux.Program{Pane: "%" + parent}, nil
 		},
 		Enter: f.enter, Patience: time.Millisecond,
 		Again: func(context.Context, *session.Session, *session.Agent, string) error { return nil },

@@ -41,6 +41,9 @@ func (d *decision) begin() {
 		}
 		v := d.verdict(t, working, starts, taken)
 		d.verdicts[t.ID] = v
+		if v.why != "" && !v.look {
+			t.Refused, t.RefusedAt = "", time.Time{} // something else keeps it waiting
+		}
 		if v.look {
 			d.step(StepLook, t, v.why)
 		}
@@ -246,6 +249,9 @@ func (d *decision) shown() []session.Task {
 func (d *decision) seen(t session.Task) session.Task {
 	if v, waits := d.verdicts[t.ID]; waits {
 		t.Why = v.why
+		if t.Refused != "" {
+			t.Why = t.Refused
+		}
 		if v.held {
 			t.State = session.TaskHeld
 		}
@@ -254,14 +260,17 @@ func (d *decision) seen(t session.Task) session.Task {
 }
 
 // news returns the tasks that became held since the user was last told, except those that the user
-// held, and those that failed because their CLI ended, which no hook reports: each is reported once
-// per reason.
+// held, those that failed because their CLI ended, which no hook reports, and those whose agents
+// have taken no prompt for long: each is reported once per reason.
 func (d *decision) news() (told []session.Task) {
 	for i := range d.q.Tasks {
 		t := &d.q.Tasks[i]
 		now := d.seen(*t)
 		why, _, _ := strings.Cut(now.Why, " ") // a limit with another end is the same limit
-		if !untold(now) || now.Why == d.q.Held || now.Why == d.f.Down {
+		switch {
+		case now.State == session.TaskWaiting && untold(now) && d.now.Sub(t.RefusedAt) >= patient:
+			why = "refused"
+		case now.State == session.TaskWaiting, !untold(now), now.Why == d.q.Held, now.Why == d.f.Down:
 			why = ""
 		}
 		if why != "" && why != t.Told {
@@ -275,5 +284,5 @@ func (d *decision) news() (told []session.Task) {
 // untold reports whether only the queue can tell the user of what a task has come to: neither is it
 // the user's own doing, nor does the hook of a CLI report it.
 func untold(t session.Task) bool {
-	return t.State == session.TaskHeld && t.Why != session.HeldYou && t.Why != session.HeldStopped || t.State == session.TaskFailed && strings.HasPrefix(t.Why, cliEnded)
+	return t.State == session.TaskWaiting && t.Refused != "" || t.State == session.TaskHeld && t.Why != session.HeldYou && t.Why != session.HeldStopped || t.State == session.TaskFailed && strings.HasPrefix(t.Why, cliEnded)
 }

@@ -170,16 +170,16 @@ func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim
 		return errBusy
 	}
 	if err := observe.RefuseHalfMoved(ctx, o.App, s, w.Name); err != nil {
-		return errBusy
+		return fmt.Errorf("%w: %s", errBusy, strings.TrimPrefix(firstLine(err.Error()), w.Name+": "))
 	}
 	unlock, err := typing.Lock(ctx, o.Agent(s, w))
 	if err != nil {
 		return errBusy // another prompt is being typed
 	}
 	defer unlock()
-	to, ready := o.keyboard.Ready(ctx, s, w)
-	if !ready {
-		return errBusy
+	to, err := o.keyboard.Ready(ctx, s, w)
+	if err != nil {
+		return fmt.Errorf("%w: %s", errBusy, strings.TrimPrefix(firstLine(err.Error()), w.Name+": "))
 	}
 	claimed, err := claim()
 	if err != nil {

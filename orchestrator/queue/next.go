@@ -26,6 +26,7 @@ const (
 	arrival = 30 * time.Second // for a turn to begin, after the agent's start or the typing of its prompt
 	quickly = 30 * time.Second // for a CLI to fail, after its start
 	silence = 10 * time.Minute // for a CLI to report anything, after its start
+	patient = 10 * time.Minute // for an agent at rest to take a prompt, until the user is told why it does not
 	quick   = 2                // failed starts in a row after which the breaker holds
 )
 
@@ -317,6 +318,7 @@ func breakerOf(cli string) string { return "cli " + cli }
 func Claim(q *session.Queue, s Step, f Facts, now time.Time) {
 	t := q.Task(s.ID)
 	t.State, t.Why, t.Typed, t.Begun, t.Turn, t.NotYet = session.TaskRunning, "", true, now.UTC(), 0, time.Time{}
+	t.Refused, t.RefusedAt = "", time.Time{}
 	q.Starts++
 	if s.Do != StepStart && s.Do != StepHandover {
 		t.Before = f.Agents[s.Agent].number()

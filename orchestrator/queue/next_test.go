@@ -125,27 +125,29 @@ func TestNext(t *testing.T) {
 		task  string // what the last task is afterwards, and why as people see it
 		armed bool
 	}{
-		"a prompt to an agent at rest":      {oneTask(session.Task{}), seen(same), "prompt t1", "waiting", true},
-		"to one that works":                 {oneTask(session.Task{}), seen(busy, one(turn.InProgress, func(t *Turn) { t.Task = "" })), "", "waiting busy", true},
-		"to one that is about to rest":      {oneTask(session.Task{}), seen(busy), "look t1", "waiting busy", true},
-		"to one that asks":                  {oneTask(session.Task{}), seen(asks), "", "waiting question", true},
-		"to one that does not run":          {oneTask(session.Task{}), seen(ended), "", "held not running", false},
-		"to none":                           {oneTask(session.Task{Kind: session.PromptTask, Agent: "z"}), seen(same), "", "held no agent z", false},
-		"to one that its user has prompted": {oneTask(session.Task{}), seen(same, one(turn.Finished, func(t *Turn) { t.Task, t.Person = "", true })), "hold x", "held you", false},
-		"to one that has prompted itself":   {oneTask(session.Task{}), seen(same, one(turn.Finished, func(t *Turn) { t.Task = "" })), "prompt t1", "waiting", true},
-		"before its time":                   {oneTask(session.Task{NotYet: later}), seen(same), "", "waiting due 2 Jan 14:00", true},
-		"a task":                            {oneTask(task), seen(same), "start t1 a", "waiting", true},
-		"a task whose first CLI is limited": {changed(oneTask(task), blocked), seen(same), "start t1 b", "waiting", true},
-		"one whose first CLI is not there":  {oneTask(task), with(seen(same), func(f *Facts) { delete(f.CLIs, "a") }), "start t1 b", "waiting", true},
-		"one whose CLIs are not there":      {oneTask(task), with(seen(same), func(f *Facts) { f.CLIs = nil }), "", "held not installed: a, b", false},
-		"one whose CLIs are both held":      {changed(changed(oneTask(task), blocked), func(q *session.Queue) { q.Blocks["cli b"] = session.Block{CLI: "b"} }), seen(same), "", "held limit:a until 2 Jan 14:00", true},
-		"one after a task that is done":     {after(session.TaskDone), seen(same), "prompt t1", "waiting", true},
-		"one after a task that waits":       {after(session.TaskHeld), seen(same), "", "waiting after:t0", false},
-		"one after a task that has failed":  {after(session.TaskFailed), seen(same), "", "held after:t0 failed", false},
-		"a queue that is held":              {changed(oneTask(task), func(q *session.Queue) { q.Held = "stop" }), seen(same), "", "held stop", false},
-		"a session that is stopped":         {oneTask(task), with(seen(same), func(f *Facts) { f.Down = "stop" }), "", "held stop", false},
-		"too many starts":                   {changed(oneTask(task), func(q *session.Queue) { q.Starts = 9 }), seen(same), "", "held starts", false},
-		"starts that were raised":           {changed(oneTask(task), func(q *session.Queue) { q.Starts, q.StartsMax = 9, 10 }), seen(same), "start t1 a", "waiting", true},
+		"a prompt to an agent at rest":          {oneTask(session.Task{}), seen(same), "prompt t1", "waiting", true},
+		"to one that works":                     {oneTask(session.Task{}), seen(busy, one(turn.InProgress, func(t *Turn) { t.Task = "" })), "", "waiting busy", true},
+		"to one that is about to rest":          {oneTask(session.Task{}), seen(busy), "look t1", "waiting busy", true},
+		"to one that does not take it":          {oneTask(session.Task{Refused: "its pane is in copy mode", RefusedAt: noon}), seen(same), "prompt t1", "waiting its pane is in copy mode", true},
+		"to one that did not take it and works": {oneTask(session.Task{Refused: "its pane is in copy mode", RefusedAt: noon}), seen(busy, one(turn.InProgress, func(t *Turn) { t.Task = "" })), "", "waiting busy", true},
+		"to one that asks":                      {oneTask(session.Task{}), seen(asks), "", "waiting question", true},
+		"to one that does not run":              {oneTask(session.Task{}), seen(ended), "", "held not running", false},
+		"to none":                               {oneTask(session.Task{Kind: session.PromptTask, Agent: "z"}), seen(same), "", "held no agent z", false},
+		"to one that its user has prompted":     {oneTask(session.Task{}), seen(same, one(turn.Finished, func(t *Turn) { t.Task, t.Person = "", true })), "hold x", "held you", false},
+		"to one that has prompted itself":       {oneTask(session.Task{}), seen(same, one(turn.Finished, func(t *Turn) { t.Task = "" })), "prompt t1", "waiting", true},
+		"before its time":                       {oneTask(session.Task{NotYet: later}), seen(same), "", "waiting due 2 Jan 14:00", true},
+		"a task":                                {oneTask(task), seen(same), "start t1 a", "waiting", true},
+		"a task whose first CLI is limited":     {changed(oneTask(task), blocked), seen(same), "start t1 b", "waiting", true},
+		"one whose first CLI is not there":      {oneTask(task), with(seen(same), func(f *Facts) { delete(f.CLIs, "a") }), "start t1 b", "waiting", true},
+		"one whose CLIs are not there":          {oneTask(task), with(seen(same), func(f *Facts) { f.CLIs = nil }), "", "held not installed: a, b", false},
+		"one whose CLIs are both held":          {changed(changed(oneTask(task), blocked), func(q *session.Queue) { q.Blocks["cli b"] = session.Block{CLI: "b"} }), seen(same), "", "held limit:a until 2 Jan 14:00", true},
+		"one after a task that is done":         {after(session.TaskDone), seen(same), "prompt t1", "waiting", true},
+		"one after a task that waits":           {after(session.TaskHeld), seen(same), "", "waiting after:t0", false},
+		"one after a task that has failed":      {after(session.TaskFailed), seen(same), "", "held after:t0 failed", false},
+		"a queue that is held":                  {changed(oneTask(task), func(q *session.Queue) { q.Held = "stop" }), seen(same), "", "held stop", false},
+		"a session that is stopped":             {oneTask(task), with(seen(same), func(f *Facts) { f.Down = "stop" }), "", "held stop", false},
+		"too many starts":                       {changed(oneTask(task), func(q *session.Queue) { q.Starts = 9 }), seen(same), "", "held starts", false},
+		"starts that were raised":               {changed(oneTask(task), func(q *session.Queue) { q.Starts, q.StartsMax = 9, 10 }), seen(same), "start t1 a", "waiting", true},
 		"too many at work": {changed(oneTask(task), func(q *session.Queue) {
 			q.Tasks = append([]session.Task{{ID: "t0", Agent: "x", State: session.TaskRunning, Turn: 1}}, q.Tasks...)
 		}), seen(busy, one(turn.InProgress, func(t *Turn) { t.Task = "t0" })), "", "waiting max", true},
@@ -385,6 +387,12 @@ func TestNews(t *testing.T) {
 		{seen(same), func(q *session.Queue) { q.Held = session.HeldYou }, ""},
 		{seen(working), func(q *session.Queue) { q.Held = ""; clear(q.Blocks) }, ""},
 		{seen(same), func(q *session.Queue) { q.Blocks["cli a"] = session.Block{CLI: "a"} }, "breaker:a"},
+		{seen(same), func(*session.Queue) {}, ""},
+		{seen(same), func(q *session.Queue) {
+			clear(q.Blocks)
+			q.Tasks[0].Refused, q.Tasks[0].RefusedAt = "its pane is in copy mode", noon.Add(-9*time.Minute)
+		}, ""},
+		{seen(same), func(q *session.Queue) { q.Tasks[0].RefusedAt = noon.Add(-10 * time.Minute) }, "its pane is in copy mode"},
 		{seen(same), func(*session.Queue) {}, ""},
 	} {
 		if got := told(c.f, c.change); got != c.want {

@@ -251,7 +251,7 @@ func (p *pump) enter(ctx context.Context, s Step, claim func() (session.Task, er
 		return nil
 	case errors.Is(err, errBusy):
 		p.busy[s.Agent] = true
-		return nil
+		return p.refused(ctx, s.ID, strings.TrimPrefix(strings.TrimPrefix(err.Error(), errBusy.Error()), ": "))
 	case errors.Is(err, errNotBegun):
 		p.busy[s.Agent] = true
 		return p.takeBack(ctx, *was)
@@ -280,6 +280,23 @@ func (p *pump) start(ctx context.Context, s Step, claim func() (session.Task, er
 		return err
 	}
 	return p.keep(ctx, s.ID, err)
+}
+
+// refused records why the agent of a waiting task takes no prompt, and since when.
+func (p *pump) refused(ctx context.Context, id, why string) error {
+	q, err := p.Queues().Load(p.session)
+	if err != nil || why == "" || q.Task(id) == nil || q.Task(id).Refused == why {
+		return err
+	}
+	_, err = p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
+		if t := q.Task(id); t != nil && t.State == session.TaskWaiting {
+			if t.Refused = why; t.RefusedAt.IsZero() {
+				t.RefusedAt = p.Now().UTC()
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 // takeBack makes a claimed task wait again, if certainly nothing was done for it.

@@ -47,7 +47,7 @@ func Tell(ctx context.Context, h *app.App, sessionName string, ids []string) err
 	for _, kind := range []struct {
 		event, words string
 		state        session.TaskState
-	}{{config.NotifyHeld, "holds %s: %s", session.TaskHeld}, {config.NotifyError, "%s failed: %s", session.TaskFailed}} {
+	}{{config.NotifyHeld, "holds %s: %s", session.TaskHeld}, {config.NotifyHeld, "waits with %s: %s", session.TaskWaiting}, {config.NotifyError, "%s failed: %s", session.TaskFailed}} {
 		tasks := slices.DeleteFunc(slices.Clone(list.Tasks), func(t session.Task) bool {
 			return !slices.Contains(ids, t.ID) || t.State != kind.state || !untold(t) || t.Why == list.Held
 		})

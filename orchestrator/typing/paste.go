@@ -179,15 +179,23 @@ func NewPaneWriter(h *app.App) PaneWriter {
 	return PaneWriter{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
 }
 
-// ready returns the agent's program, and whether it takes a prompt now.
-func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool) {
+// ready returns the agent's program, and an error if it takes no prompt now.
+func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error) {
 	t, err := paneSender(k.home.Agent(s, w), "results")
 	if err != nil {
-		return tmux.Program{}, false
+		return tmux.Program{}, err
 	}
 	t.silent = true // the channel is opened only when there is a prompt to send
 	box, err := t.look(ctx)
-	return t.program, err == nil && box.Box == cli.BoxEmpty
+	switch {
+	case err != nil:
+		return t.program, err
+	case box.Box == cli.BoxFilled:
+		return t.program, t.refusal("there is other text in its input box")
+	case box.Box != cli.BoxEmpty:
+		return t.program, t.refusal("does not show its input box")
+	}
+	return t.program, nil
 }
 
 func paneSender(a app.Agent, prompt string) (*sender, error) {
@@ -264,8 +272,8 @@ func (k PaneWriter) Give(ctx context.Context, a app.Agent, to tmux.Program, prom
 type PaneWriter struct {
 	// Panes lists the panes of the session's server.
 	Panes observe.AskPanes
-	// Ready returns the program of an agent, and whether it takes typed input now.
-	Ready func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, bool)
+	// Ready returns the program of an agent, and an error if it takes no typed input now.
+	Ready func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error)
 	// Enter types a prompt to that program, calls last and, unless the CLI asks something by then,
 	// presses Enter. The error is ErrNotTyped when nothing has reached the pane.
 	Enter func(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error
