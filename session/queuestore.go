@@ -143,6 +143,21 @@ func (st QueueStore) Text(name, id string, which TaskText) (string, error) {
 	return string(data), nil
 }
 
+// DropTexts deletes the texts of tasks that the queue does not have any more.
+func (st QueueStore) DropTexts(name string, ids []string) (err error) {
+	if err := ValidateName("session", name); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		for _, which := range []TaskText{TextPrompt, TextBack} {
+			if failed := os.Remove(st.textPath(name, id, which)); !errors.Is(failed, os.ErrNotExist) {
+				err = errors.Join(err, failed)
+			}
+		}
+	}
+	return err
+}
+
 // Folder returns the folder of a session's queue and prompts.
 func (st QueueStore) Folder(name string) string { return filepath.Join(st.Dir, name) }
 

@@ -256,6 +256,9 @@ versions, CLIs, the checkout, git's identity.`, exitUsage, exitNotFound, "12   g
 func examine(ctx context.Context, a *invocation, h *app.App, host hosts.Host, client hosts.Client) error {
 	there, _ := hosts.There(host.Repos, h.Root())
 	if err := a.reach(ctx, client, host); err != nil {
+		if lost, ok := errors.AsType[*hosts.NotReached](err); ok && lost.TooOld == "" {
+			return errs.New(errs.Failed, "%w", err).Hint("ssh %s true", errs.Quote(host.SSH))
+		}
 		return endedThere(0, err)
 	}
 	found, err := client.Probe(ctx, host, there, false)

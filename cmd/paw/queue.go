@@ -285,7 +285,7 @@ func (o *queueAddOptions) issueTasks(ctx context.Context, h *app.App, s *session
 }
 
 func newQueueChange(a *invocation, do queue.Change, short string) *cobra.Command {
-	var all bool
+	var all, done bool
 	var starts int
 	cmd := &cobra.Command{
 		Use:   string(do) + " ID... | --all",
@@ -298,11 +298,21 @@ func newQueueChange(a *invocation, do queue.Change, short string) *cobra.Command
 			if raises && starts < 1 {
 				return usagef(cmd, "--starts %d: not a number from 1 on", starts)
 			}
-			if all == (len(ids) > 0) && !raises {
-				return usagef(cmd, "name the tasks, or say --all")
+			if countTrue(all, done, len(ids) > 0) != 1 && !raises {
+				if do == queue.ChangeRetry {
+					return usagef(cmd, "name the tasks").Hint("paw queue")
+				}
+				return errs.New(errs.Usage, "name the tasks, or say --all").Hint("paw queue %s --all", do)
 			}
 			h, s, err := a.session(cmd)
 			if err != nil {
+				return err
+			}
+			if done {
+				gone, err := queue.Forget(cmd.Context(), h, s)
+				if err == nil {
+					fmt.Fprintf(a.stdout, "%s left the list\n", errs.Counted(len(gone), "task"))
+				}
 				return err
 			}
 			said, err := queue.Apply(cmd.Context(), h, s, do, ids, starts)
@@ -320,6 +330,9 @@ func newQueueChange(a *invocation, do queue.Change, short string) *cobra.Command
 	} else {
 		cmd.Flags().BoolVarP(&all, "all", "a", false, "all tasks")
 	}
+	if do == queue.ChangeDrop {
+		cmd.Flags().BoolVar(&done, "done", false, "take out of the list what is over, with its prompts")
+	}
 	if do == queue.ChangeGo {
 		cmd.Flags().IntVar(&starts, "starts", 0, "let the queue make so many launches and prompts in this session")
 	}
@@ -335,5 +348,6 @@ usage limit or by ends at the start, after a task that has failed. A prompt that
 repeated; paw queue retry does that.`,
 	queue.ChangeRetry: `Begin tasks again that have failed, were dropped, or are held, whatever was typed before: at their agents
 where these are there, else with new ones.`,
-	queue.ChangeDrop: `Take tasks out of the queue. What an agent works on it goes on with.`,
+	queue.ChangeDrop: `Take tasks out of the queue. What an agent works on it goes on with. With --done the list forgets
+what is over, but for that which a task comes after that is not.`,
 }

@@ -60,15 +60,15 @@ func newRoot(a *invocation, only string) *cobra.Command {
 		root.AddCommand(one.new(a))
 	}
 	for _, cmd := range root.Commands() {
-		for _, one := range append(queueCommands(cmd), cmd) {
-			if one.RunE != nil {
+		for _, one := range append(cmd.Commands(), cmd) {
+			if one.RunE != nil && (one == cmd || cmd.Name() == "queue") {
 				one.RunE = router{a}.onHosts(one.RunE)
+			}
+			if one.Args != nil {
+				one.Args = suggester{a}.asUsage(one.Args)
 			}
 		}
 		cmd.Aliases = aliases[cmd.Name()]
-		if cmd.Args != nil {
-			cmd.Args = suggester{a}.asUsage(cmd.Args)
-		}
 		if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}

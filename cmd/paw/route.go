@@ -25,14 +25,6 @@ import (
 // textBehind are the commands whose first word may be a name, while the words behind are text.
 var textBehind = []string{"send", "answer", "sh", "run", "spawn", "review", "bisect", "blame"}
 
-// queueCommands returns the commands below paw queue, nil for another command.
-func queueCommands(cmd *cobra.Command) []*cobra.Command {
-	if cmd.Name() != "queue" {
-		return nil
-	}
-	return cmd.Commands()
-}
-
 // addsAgents reports whether cmd is paw add, and not paw queue add.
 func addsAgents(cmd *cobra.Command) bool { return cmd.Name() == "add" && !addsTasks(cmd) }
 

@@ -221,6 +221,16 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 // forget removes the oldest finished tasks from a queue with too many, unless unfinished tasks come
 // after them.
 func forget(q *session.Queue) error {
+	forgetSome(q, len(q.Tasks)-session.MaxTasks)
+	if len(q.Tasks) > session.MaxTasks {
+		return errs.New(errs.Usage, "%s: a queue has at most %d tasks", q.Session, session.MaxTasks).Hint("paw queue %s", q.Session)
+	}
+	return nil
+}
+
+// forgetSome removes so many of the oldest tasks that are over, unless unfinished tasks come after
+// them, and returns their ids.
+func forgetSome(q *session.Queue, most int) (gone []string) {
 	needed := map[string]bool{}
 	for _, t := range q.Tasks {
 		if !t.State.Over() {
@@ -230,18 +240,14 @@ func forget(q *session.Queue) error {
 			}
 		}
 	}
-	tooMany := len(q.Tasks) - session.MaxTasks
 	q.Tasks = slices.DeleteFunc(q.Tasks, func(t session.Task) bool {
-		goes := tooMany > 0 && t.State.Over() && !needed[t.ID]
+		goes := len(gone) < most && t.State.Over() && !needed[t.ID]
 		if goes {
-			tooMany--
+			gone = append(gone, t.ID)
 		}
 		return goes
 	})
-	if len(q.Tasks) > session.MaxTasks {
-		return errs.New(errs.Usage, "%s: a queue has at most %d tasks", q.Session, session.MaxTasks).Hint("paw queue %s", q.Session)
-	}
-	return nil
+	return gone
 }
 
 // ordered refuses tasks that come after an unknown task or after themselves.

@@ -237,6 +237,22 @@ const (
 	ChangeDrop  Change = "drop"
 )
 
+// Forget takes all tasks out of the list of a session's queue that are over, unless unfinished ones
+// come after them, with their prompts, and returns their ids.
+func Forget(ctx context.Context, h *app.App, s *session.Session) (gone []string, err error) {
+	if q, err := h.Queues().Load(s.Name); q == nil || err != nil {
+		return nil, h.RecordError(s.Name, err)
+	}
+	_, err = h.Queues().Update(ctx, s.Name, func(q *session.Queue) error {
+		gone = forgetSome(q, len(q.Tasks))
+		return nil
+	})
+	if err != nil {
+		return nil, h.RecordError(s.Name, err)
+	}
+	return gone, h.Queues().DropTexts(s.Name, gone)
+}
+
 // Apply makes a change to tasks of a session's queue; no ids means all tasks, where that makes
 // sense. It returns a line for each task that stays as it is.
 func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids []string, starts int) (said []string, err error) {
