@@ -149,19 +149,6 @@ func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// namesFirst reports whether the first word of paw queue add stands where a name does: one word with
-// a prompt behind it. The prompt of a new agent is one argument, or follows --cli or --.
-func namesFirst(cmd *cobra.Command, args []string) bool {
-	changed := cmd.Flags().Changed
-	switch {
-	case len(args) == 0 || cmd.ArgsLenAtDash() == 0 || strings.ContainsAny(args[0], " \t\n"):
-		return false
-	case changed("plan") || changed("issue") || changed("issues"):
-		return false
-	}
-	return len(args) > 1 || changed("prompt-file")
-}
-
 // recipients returns the session, the agents that the first word names, none for a new agent, and
 // the words of the prompt.
 func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, text []string, err error) {

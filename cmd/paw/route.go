@@ -32,6 +32,19 @@ func addsTasks(cmd *cobra.Command) bool {
 	return cmd.Name() == "add" && cmd.HasParent() && cmd.Parent().Name() == "queue"
 }
 
+// namesFirst reports whether the first word of paw queue add stands where a name does: one word with
+// a prompt behind it. The prompt of a new agent is one argument, or follows --cli or --.
+func namesFirst(cmd *cobra.Command, args []string) bool {
+	changed := cmd.Flags().Changed
+	switch {
+	case len(args) == 0 || cmd.ArgsLenAtDash() == 0 || strings.ContainsAny(args[0], " \t\n"):
+		return false
+	case changed("plan") || changed("issue") || changed("issues"):
+		return false
+	}
+	return len(args) > 1 || changed("prompt-file")
+}
+
 // onHosts wraps the RunE of a command: the result runs the command on the host whose agents the
 // words name, else on this machine.
 func (r router) onHosts(next func(*cobra.Command, []string) error) func(*cobra.Command, []string) error {
