@@ -172,6 +172,8 @@ func atWrongPlace(h *app.App, s *session.Session, a observe.AgentStatus) error {
 	wrong := func(what string) *errs.Error { return errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, what) }
 	again := fmt.Sprintf("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name)
 	switch {
+	case a.Orphan && strings.HasPrefix(a.Reason, session.ReasonOtherMachine):
+		return wrong(a.Reason).Hint("paw status %s", s.Name)
 	case a.Orphan:
 		return wrong(fmt.Sprintf("pid %d runs outside of tmux", a.PID)).Hint("%s", again)
 	case a.WorktreeGone && a.PID != 0:

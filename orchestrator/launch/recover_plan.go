@@ -35,17 +35,18 @@ type Continuation struct {
 
 // RecoverFacts has the facts about one agent that planAgent decides by.
 type RecoverFacts struct {
-	sessionName string
-	repoPath    string
-	named       bool // the user named the session: stopped agents come back too
-	record      session.Agent
-	tmux        session.Liveness
-	tmuxReason  string
-	running     live.Running
-	making      string // who makes the agent's worktree now
-	pid         int    // process that holds the agent's lock, 0 where unknown
-	exited      bool   // the CLI exited with 0, or the user left the CLI
-	launched    bool   // a launcher of this session ran at some time
+	sessionName  string
+	repoPath     string
+	named        bool // the user named the session: stopped agents come back too
+	record       session.Agent
+	tmux         session.Liveness
+	tmuxReason   string
+	running      live.Running
+	making       string // who makes the agent's worktree now
+	pid          int    // process that holds the agent's lock, 0 where unknown
+	otherMachine bool   // its lock is held from another boot, so by a machine that shares the home
+	exited       bool   // the CLI exited with 0, or the user left the CLI
+	launched     bool   // a launcher of this session ran at some time
 
 	worktreeMissing bool   // the worktree does not exist, or a killed recover has left it half made
 	worktreeWrong   string // why the directory is not the agent's worktree, "" if it is
@@ -87,11 +88,8 @@ func planAgent(f RecoverFacts) Job {
 	case f.running == live.Headless:
 		j.Refuse(fmt.Errorf("a headless turn runs (pid %d)", f.pid), endsAndReturns(f))
 		return j
-	case f.running.Held() && f.pid == 0:
-		j.Refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
-		return j
 	case f.running.Held():
-		j.Refuse(fmt.Errorf("pid %d still runs outside of tmux", f.pid), endsAndReturns(f))
+		refuseHeld(f, &j)
 		return j
 	case f.running == live.LockUnreadable:
 		j.Refuse(errors.New("its lock cannot be read"), "paw doctor")
@@ -121,6 +119,18 @@ func planAgent(f RecoverFacts) Job {
 		j.NewID = f.NewID
 	}
 	return j
+}
+
+// refuseHeld refuses an agent whose lock is held without a pane.
+func refuseHeld(f RecoverFacts, j *Job) {
+	switch {
+	case f.otherMachine:
+		j.Refuse(errors.New(session.ReasonOtherMachine), "paw status "+f.sessionName)
+	case f.pid == 0:
+		j.Refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
+	default:
+		j.Refuse(fmt.Errorf("pid %d still runs outside of tmux", f.pid), endsAndReturns(f))
+	}
 }
 
 // endsAndReturns returns the command that ends an agent without a pane or worktree and brings it
@@ -229,6 +239,7 @@ func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent)
 		return rf
 	}
 	if rf.running.Held() {
+		rf.otherMachine = rf.running == live.Paneless && f.Observation(a).OtherBoot
 		rf.worktreeMissing = f.Observation(a).WorktreeGone
 		return rf
 	}

@@ -73,7 +73,10 @@ func (o Observation) headless() session.AgentStatus {
 // orphan returns the state of an agent whose CLI runs on without its pane.
 func (o Observation) orphan() session.AgentStatus {
 	reason := "a process runs on without its pane"
-	if o.HolderPID > 0 {
+	switch {
+	case o.OtherBoot: // the lock of a process of this machine ends with the machine
+		reason = session.ReasonOtherMachine
+	case o.HolderPID > 0:
 		reason = fmt.Sprintf("process %d runs on without its pane", o.HolderPID)
 	}
 	if o.Respawned && o.pane() == session.PaneAlive {

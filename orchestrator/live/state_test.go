@@ -135,7 +135,10 @@ func wanted(o Observation) session.AgentStatus {
 	free, held := o.Lock == session.LockFree, o.Lock == session.LockHeld
 	alive, dead := pane == session.PaneAlive, pane == session.PaneDead
 	launched := o.LaunchedAt
-	const runsOn = "process 42 runs on without its pane"
+	runsOn := "process 42 runs on without its pane"
+	if o.OtherBoot {
+		runsOn = "it runs on another machine, which has this home as well"
+	}
 	for _, row := range []struct {
 		fits bool
 		want status
