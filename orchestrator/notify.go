@@ -174,10 +174,11 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 	if err != nil {
 		return tell, nil //nolint:nilerr // nobody can look at it there, and he can be told in other ways
 	}
-	seen := false
-	if seen, tell.leaves = looksUntil(view, now.At, h.Now()); seen {
+	seen, leaves := looksUntil(view, now.At, h.Now())
+	if seen {
 		return over, nil
 	}
+	tell.leaves = leaves
 	tell.terminals = view.Terminals
 	return tell, nil
 }

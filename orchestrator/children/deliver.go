@@ -131,7 +131,7 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 	}
 	to, busy := d.keyboard.Ready(ctx, s, w)
 	if busy != nil {
-		return live.Busy, nil //nolint:nilerr // it is asked again
+		return live.Busy, nil
 	}
 	return d.deliver(ctx, s, family, to)
 }

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode/utf8"
 	"time"
+	"unicode/utf8"
 
 	"paw/config/disk"
 	"paw/orchestrator/app"
