@@ -39,7 +39,11 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		if none := app.NoTmux(s.Name, f.TmuxErr); none != nil {
 			return none
 		}
-		return errs.New(errs.Failed, "%s: %s", s.Name, observe.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
+		silent := errs.New(errs.Failed, "%s: %s", s.Name, observe.Silence(f.TmuxErr))
+		if line := app.AttachOldServer(s); errors.Is(f.TmuxErr, tmux.ErrTooOldServer) && line != "" {
+			return silent.Hint("%s", line)
+		}
+		return silent.Hint("paw recover %s", s.Name)
 	}
 	if f.Tmux != session.TmuxAlive {
 		return errs.New(errs.Failed, "%s: not running", s.Name).Hint("paw recover %s", s.Name)

@@ -112,11 +112,21 @@ func TmuxError(err error) error {
 	case errors.Is(err, tmux.ErrNotInstalled):
 		return errs.New(errs.Missing, "tmux: not installed").Hint("%s", installTmux())
 	case errors.Is(err, tmux.ErrTooOldServer):
-		return errs.New(errs.Missing, "%w", err).Hint("detach, then 'tmux kill-server' when nothing in it is needed any more")
+		return errs.New(errs.Missing, "%w", err).Hint("paw attach")
 	case errors.Is(err, tmux.ErrTimeout):
 		return errs.New(errs.Failed, "%w", err).Hint("paw doctor")
 	}
 	return err
+}
+
+// AttachOldServer returns the command that shows a session of a server which is older than the tmux
+// program: only the program that the server runs still reaches it. It is "" where that is unknown.
+func AttachOldServer(s *session.Session) string {
+	program := fmt.Sprintf("/proc/%d/exe", s.Tmux.ServerPID)
+	if _, err := os.Lstat(program); err != nil || !s.Tmux.Server().Alive() {
+		return ""
+	}
+	return fmt.Sprintf("%s -S %s attach-session -t '=%s'", program, errs.Quote(s.Tmux.Socket), s.Tmux.Session) // zsh replaces a bare =NAME
 }
 
 // ownSocket returns the command after which paw finds a tmux server that no other user can write
