@@ -108,6 +108,9 @@ func RefuseGone(f Facts, agents ...string) error {
 func RefuseSilent(f Facts, agents []string) error {
 	for _, a := range f.Agents {
 		if f.Tmux == session.TmuxUnknown && a.Lock.State != session.LockFree && slices.Contains(agents, a.Record.Name) {
+			if errors.Is(f.TmuxErr, context.Canceled) {
+				return f.TmuxErr // the user has interrupted the question
+			}
 			if none := app.NoTmux(a.Record.Name, f.TmuxErr); none != nil {
 				return none
 			}
