@@ -28,21 +28,21 @@ func (s Settings) requiresFilter() bool {
 
 // hasAttributes reports, without git, whether a file of the checkout may have attributes, by which git knows what a
 // filter is for: one in its index, in the repository or of the user.
-func (m *Moves) hasAttributes(at gitdir.Checkout) bool {
+func hasAttributes(commonDir string, at gitdir.Checkout) bool {
 	index, err := disk.ReadFile(filepath.Join(at.AdminDir, "index"))
 	home, _ := os.UserHomeDir()
-	return err != nil || bytes.Contains(index, []byte("attributes")) || disk.Exists(filepath.Join(m.Repository.CommonDir, "info", "attributes")) ||
+	return err != nil || bytes.Contains(index, []byte("attributes")) || disk.Exists(filepath.Join(commonDir, "info", "attributes")) ||
 		disk.Exists(filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "attributes"))
 }
 
 // tryFilters has git convert the files that changes bring to a checkout, and throws them away. A required
 // filter that fails then does so before the first file has moved: what is put back would be unconverted.
-func (m *Moves) tryFilters(ctx context.Context, at gitdir.Checkout, changes func() ([]objects.Change, error)) error {
-	if !m.hasAttributes(at) {
+func tryFilters(ctx context.Context, commonDir string, at gitdir.Checkout, settings func(context.Context) (Settings, error), changes func() ([]objects.Change, error)) error {
+	if !hasAttributes(commonDir, at) {
 		return nil
 	}
-	settings, err := m.settings(ctx)
-	if err != nil || !settings.requiresFilter() {
+	set, err := settings(ctx)
+	if err != nil || !set.requiresFilter() {
 		return err
 	}
 	all, err := changes()

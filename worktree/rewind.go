@@ -148,7 +148,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if len(changes) == 0 && len(r.Indexed) == 0 && done.Head == r.Head {
 		return done, nil
 	}
-	if err := r.m.tryFilters(ctx, r.at.Checkout, func() ([]objects.Change, error) { return changes, nil }); err != nil {
+	if err := tryFilters(ctx, r.m.Repository.CommonDir, r.at.Checkout, r.m.settings, func() ([]objects.Change, error) { return changes, nil }); err != nil {
 		return Rescued{}, err
 	}
 	if err := r.m.refs.Keep(ctx, done.Commit, r.options.Rescue); err != nil {
