@@ -59,12 +59,18 @@ func chainOf(known map[string]line, state string) Ahead {
 	a := Ahead{has: map[string]bool{}}
 	at, there := known[state]
 	for there && at.own && len(at.parents) > 0 {
-		step := Step{From: at.parents[0], To: at.id}
+		step, parents := Step{From: at.parents[0], To: at.id}, at.parents
 		a.has[at.id] = true
 		if at.commit != "" {
 			step.Made, step.Commit = at.id, at.commit
 		}
-		for _, got := range at.parents[1:] {
+		if at.partly {
+			step.Made, parents = parents[len(parents)-1], parents[:len(parents)-1]
+			if a.has[step.Made] = known[step.Made].id != ""; !a.has[step.Made] { // the branch has what was committed
+				step = Step{From: step.Made, To: at.id}
+			}
+		}
+		for _, got := range parents[1:] {
 			switch step.Got = got; {
 			case known[got].own: // another agent's work comes along
 				other := chainOf(known, got)
@@ -77,10 +83,6 @@ func chainOf(known map[string]line, state string) Ahead {
 			case known[got].id != "":
 				a.Left = append(a.Left, got)
 			}
-		}
-		if made := known[step.From]; made.partly {
-			a.has[made.id] = true
-			step.From, step.Made, step.Commit = made.parents[0], made.id, made.commit
 		}
 		a.Steps = append(a.Steps, step)
 		at, there = known[step.From]

@@ -69,8 +69,8 @@ type Taken struct {
 // Subject begins the message of each twin. No other commit has one like it.
 const Subject = "paw: state "
 
-// madeAs is followed by the id of the commit that was made in the worktree and has the files of a state, or after partly what was
-// committed of the files of the next state.
+// madeAs is followed by the id of the commit that was made in the worktree and has the files of a state. After partly it
+// has not all of them; the last parent is the twin of what was committed.
 const madeAs, partly = ", commit ", ", partly"
 
 // partOf begins the subject of a commit that has a part of another one, the id of which follows whole.
@@ -96,16 +96,16 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 			return next, err
 		}
 	}
-	if t.Head != before.Head && log.made()[t.Head] { // the user's git may merge what is committed, and leave the rest
-		name := t.Name + partly + madeAs
-		if t.Snapshot == t.Head {
-			name = t.Name + madeAs
-		}
-		if next.Twin, err = s.Twin(ctx, t.Head+"^{tree}", name+t.Head, next.Twin); err != nil || t.Snapshot == t.Head {
-			return next, err
-		}
+	if t.Head == before.Head || !log.made()[t.Head] {
+		next.Twin, err = s.Twin(ctx, t.Snapshot+"^{tree}", t.Name, next.Twin)
+		return next, err
 	}
-	next.Twin, err = s.Twin(ctx, t.Snapshot+"^{tree}", t.Name, next.Twin)
+	made, err := s.Twin(ctx, t.Head+"^{tree}", t.Name+madeAs+t.Head, next.Twin)
+	if err != nil || t.Snapshot == t.Head {
+		next.Twin = made
+		return next, err
+	}
+	next.Twin, err = s.Twin(ctx, t.Snapshot+"^{tree}", t.Name+partly+madeAs+t.Head, next.Twin, made) // the user's git may merge what is committed alone
 	return next, err
 }
 
@@ -193,6 +193,9 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 	twin := before.Twin
 	for _, one := range chain {
 		from, got := "", one.id // the commit that the chain begins with
+		if one.partly {
+			one.parents = one.parents[:len(one.parents)-1]
+		}
 		switch {
 		case one.own && len(one.parents) < 2:
 			continue
@@ -254,6 +257,6 @@ type line struct {
 	parents []string
 	own     bool   // paw made it: a twin, or a snapshot with which a chain begins
 	commit  string // of a twin, the commit that was made in the worktree and has its files; "" for none
-	partly  bool   // the commit has not all files of the state
+	partly  bool   // the commit has not all of them, and the last parent is its twin
 	beyond  bool   // it is only listed because it is a parent of others, with --boundary
 }
