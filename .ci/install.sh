@@ -28,7 +28,7 @@ uninstall() {
 		rm -f "$prefix/$file"
 	done <"$prefix/$list"
 	rm -f "$prefix/$list"
-	rmdir "$prefix/share/doc/paw/docs" "$prefix/share/doc/paw" 2>/dev/null || true
+	rmdir "$prefix/share/doc/paw/docs/internals" "$prefix/share/doc/paw/docs" "$prefix/share/doc/paw" 2>/dev/null || true
 	echo "paw is no longer in $prefix. Sessions, worktrees, branches and tags stay where they are."
 }
 

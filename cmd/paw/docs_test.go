@@ -201,9 +201,13 @@ func pages(t *testing.T) []string {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no documents: %v", err)
 	}
+	inside, err := filepath.Glob("../../docs/internals/*.md")
+	if err != nil || len(inside) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
 	names := []string{"README.md"}
-	for _, file := range files {
-		names = append(names, "docs/"+filepath.Base(file))
+	for _, file := range append(files, inside...) {
+		names = append(names, strings.TrimPrefix(file, "../../"))
 	}
 	return names
 }
@@ -380,7 +384,7 @@ func TestAgentsPage(t *testing.T) {
 // TestDocsNameFilesThatExist: the maps of the code name only files that exist.
 func TestDocsNameFilesThatExist(t *testing.T) {
 	goFile := regexp.MustCompile(`^[a-z_/]+\.go$`)
-	for page, folder := range map[string]string{"docs/how-it-works.md": "orchestrator", "CONTRIBUTING.md": "."} {
+	for page, folder := range map[string]string{"docs/internals/how-it-works.md": "orchestrator", "CONTRIBUTING.md": "."} {
 		found := 0
 		for _, one := range snippets(t, page) {
 			if !goFile.MatchString(one.text) {
