@@ -37,6 +37,25 @@ func (t Texts) PromptPath(session, agent string) string {
 	return filepath.Join(t.app.Paths.LaunchDir(), session, agent+".prompt")
 }
 
+// GivenPath returns the file of the first prompt that an agent's CLI was started with.
+func (t Texts) GivenPath(session, agent string) string {
+	return filepath.Join(t.app.Paths.LaunchDir(), session, agent+".given")
+}
+
+// Given returns the file of a first prompt with which no turn has begun since the CLI was started with it, "" for
+// none: the CLI may have ended before.
+func (t Texts) Given(session, agent string) string {
+	path := t.GivenPath(session, agent)
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	if last, err := t.app.TurnDir(session, agent).Last(); err != nil || last != nil && last.StartedAt.After(info.ModTime().Add(-queuedMargin)) {
+		return ""
+	}
+	return path
+}
+
 // CommentsPath returns the file of comments on an agent's work that were not sent yet.
 func (t Texts) CommentsPath(session, agent string) string {
 	return filepath.Join(t.app.Paths.AgentDir(session, agent), commentsName)
@@ -81,6 +100,9 @@ func (t Texts) Words(session, agent string) []string {
 		}
 	}
 	add(t.PromptPath(session, agent))
+	if given := t.Given(session, agent); given != "" {
+		add(given)
+	}
 	add(t.CommentsPath(session, agent))
 	add(filepath.Join(t.app.Paths.AgentDir(session, agent), draftName))
 	for _, one := range t.QueuedPrompts(session, agent) {
@@ -112,6 +134,9 @@ func (t Texts) StrayPrompts(session string, known []string) []string {
 // nothing, and returns that folder, "" where there is no such text.
 func (t Texts) SetWordsAside(session, agent string) (folder string, err error) {
 	words := t.Words(session, agent)
+	if given := t.GivenPath(session, agent); !slices.Contains(words, given) { // a turn has it
+		_ = os.Remove(given)
+	}
 	if len(words) == 0 {
 		return "", nil
 	}

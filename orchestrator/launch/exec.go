@@ -89,6 +89,9 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		}
 	}
 	prompt, _ := os.ReadFile(l.PromptFile)
+	if l.GivenFile != "" {
+		_ = app.WritePrivate(l.GivenFile, prompt)
+	}
 	if l.PromptFile != "" {
 		_ = os.Remove(l.PromptFile) // the CLI gets the prompt now
 	}
@@ -112,6 +115,7 @@ type launchFile struct {
 	GitCommonDir string   `json:"git_common_dir"`
 	LocksDir     string   `json:"locks_dir"`
 	PromptFile   string   `json:"prompt_file,omitempty"` // deleted when the CLI is started
+	GivenFile    string   `json:"given_file,omitempty"`  // written then; "" for a CLI whose turns are not seen
 	Hook         string   `json:"hook,omitempty"`        // paw that the CLI's hooks run
 	Prompted     bool     `json:"prompted,omitempty"`    // the CLI gets a first prompt, as an argument or typed
 	SetUp        *setUp   `json:"set_up,omitempty"`      // what comes before the CLI; nil for nothing

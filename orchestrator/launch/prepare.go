@@ -45,9 +45,11 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 			return tmux.AgentPane{}, err
 		}
 	}
-	promptFile := "" // file of the first prompt that this launch delivers
+	promptFile, givenFile := "", "" // of the first prompt that this launch delivers
 	if spec.Prompt != "" {
-		promptFile = h.Texts().PromptPath(s.Name, w.Name)
+		if promptFile = h.Texts().PromptPath(s.Name, w.Name); !cli.Facts().Unseen {
+			givenFile = h.Texts().GivenPath(s.Name, w.Name)
+		}
 	}
 	var first *setUp
 	if j.setUp != nil {
@@ -58,7 +60,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	path, err := writeLaunch(h, launchFile{
 		Session: s.Name, Agent: w.Name, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: h.Paths.LocksDir(), Argv: command.Argv, Env: Environment(h.Agent(s, w), generation, command),
-		SetUp: first, PromptFile: promptFile, Hook: h.Executable, Prompted: j.Kind == ResultFresh && j.Prompt != "",
+		SetUp: first, PromptFile: promptFile, GivenFile: givenFile, Hook: h.Executable, Prompted: j.Kind == ResultFresh && j.Prompt != "",
 	})
 	if err != nil {
 		return tmux.AgentPane{}, err
@@ -214,7 +216,7 @@ func KeepPrompts(h *app.App, s *session.Session, agents []session.Agent, prompt 
 	return nil
 }
 
-// KeepPrompt saves the first prompt of an agent until its launcher has run. It is called under the
+// KeepPrompt saves the first prompt of an agent until a turn has begun with it. It is called under the
 // session lock before the record names the agent: of two paws that want one name only the one that
 // gets it writes.
 func KeepPrompt(a app.Agent, prompt string) error {

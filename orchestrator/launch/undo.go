@@ -116,6 +116,7 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 			return err
 		}
 		_ = os.Remove(h.Texts().PromptPath(s.Name, w.Name))
+		_ = os.Remove(h.Texts().GivenPath(s.Name, w.Name))
 		h.ForgetAgent(s.Name, w.Name)
 	}
 	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // Remove only deletes an empty folder

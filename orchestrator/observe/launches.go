@@ -78,13 +78,17 @@ func OpenLaunches(h *app.App, sessionName string) map[string]map[int]time.Time {
 	return open
 }
 
-// Undelivered notes that the first prompt of an agent was never delivered, "" if it was.
+// Undelivered notes that the first prompt of an agent was never delivered, or that no turn has begun with it, "" if
+// one has. The agent's CLI does not run.
 func Undelivered(h *app.App, s *session.Session, agentName string) string {
 	path := h.Texts().PromptPath(s.Name, agentName)
-	if _, err := os.Stat(path); err != nil {
-		return ""
+	if _, err := os.Stat(path); err == nil {
+		return "its first prompt was never sent; it is kept in " + path
 	}
-	return "its first prompt was never sent; it is kept in " + path
+	if path = h.Texts().Given(s.Name, agentName); path != "" {
+		return "its CLI ended before a turn began with its first prompt, which is kept in " + path
+	}
+	return ""
 }
 
 // StrayPrompts notes which first prompts are kept for agents that do not exist: the paw that
