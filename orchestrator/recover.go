@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"os"
 	"slices"
 
 	"paw/orchestrator/app"
@@ -155,7 +156,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 		h.Notef("%s", text)
 	}
 	refuseHalfMoved(ctx, h, f, jobs)
-	recovered, err := bringBack(ctx, h, f, jobs)
+	recovered, err := bringBack(ctx, h, f, jobs, !o.kept)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err
 }
@@ -165,8 +166,28 @@ func planJobs(ctx context.Context, h *app.App, f observe.Facts, o RecoverOptions
 	jobs, err := launch.PlanRecover(ctx, h, only(f, o.Agents), o.Name != "")
 	if err == nil && o.kept {
 		launch.GiveKept(h, f.Session, jobs)
+		leaveToQueue(h, f.Session.Name, jobs)
 	}
 	return jobs, err
+}
+
+// leaveToQueue takes the first prompts of tasks from the jobs: the queue has their texts, and types them.
+func leaveToQueue(h *app.App, sessionName string, jobs []launch.Job) {
+	for i := range jobs {
+		j := &jobs[i]
+		if j.Prompt == "" {
+			continue
+		}
+		if t := queue.TaskWith(h, sessionName, j.Agent, j.Prompt); t != nil {
+			who := "the queue"
+			if t.State == session.TaskFailed {
+				who = errs.Line("paw queue retry %s", t.ID)
+			}
+			h.Sayf("%s: its prompt is that of task %s; %s types it", j.Agent, t.ID, who)
+			j.Prompt = ""
+			_ = os.Remove(h.Texts().PromptPath(sessionName, j.Agent))
+		}
+	}
 }
 
 // nameCut adds to the job of each agent that will start a note about its interrupted or failed
@@ -211,8 +232,9 @@ func only(f observe.Facts, names []string) observe.Facts {
 	return f
 }
 
-// bringBack writes the jobs of a recover into the record and carries them out.
-func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) (Recovered, error) {
+// bringBack writes the jobs of a recover into the record and carries them out. With hold, the queue waits until the
+// user has seen what came back.
+func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job, hold bool) (Recovered, error) {
 	name, nothing := f.Session.Name, launch.NothingToDo(f, jobs)
 	s, err := h.Update(ctx, name, func(rec *session.Session) error {
 		rec.Status = session.StatusActive
@@ -243,7 +265,7 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 	if err != nil {
 		return Recovered{}, err
 	}
-	if !nothing {
+	if !nothing && hold {
 		noteQueue(h, name, queue.HoldAll(ctx, h, name, "recover"))
 	}
 	queue.Wake(h, name, 0, false)

@@ -60,6 +60,22 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	h.Detach("queue", "__pump", sessionName, strconv.Itoa(hook))
 }
 
+// TaskWith returns the task that an agent was made for, if it has this prompt and no turn has begun with it, nil for
+// none: only the queue types it.
+func TaskWith(h *app.App, sessionName, agentName, prompt string) *session.Task {
+	q, err := h.Queues().Load(sessionName)
+	if q == nil || err != nil {
+		return nil
+	}
+	for i := range q.Tasks {
+		t := &q.Tasks[i]
+		if t.Agent == agentName && t.Turn == 0 && t.State != session.TaskDone && t.State != session.TaskDropped && t.What == firstLine(prompt) {
+			return t
+		}
+	}
+	return nil
+}
+
 // AwaitsTurn reports whether a task of an agent is held because the queue has not seen its turn
 // begin: the beginning of a turn is news for such a queue.
 func AwaitsTurn(h *app.App, sessionName, agentName string) bool {
