@@ -8,26 +8,28 @@ import (
 	"paw/worktree/objects"
 )
 
-// lookAtByHand leaves out the steps up to a commit of the worktree that the branch has, in the history that the user
-// sees: what has become of it there since, it is no work to land. It is grafted onto its twin, unless s writes nothing.
+// lookAtByHand finds a commit of the worktree that the branch has, in the history that the user sees: what has become of
+// it there since, it is no work to land. It is grafted onto its twin, unless s writes nothing.
 func (s *Store) lookAtByHand(ctx context.Context, l *Lands) (err error) {
-	first := !l.knowsByHand
-	if first {
-		if l.byHand, err = s.newestIn(ctx, l.Tip, l.Steps); err != nil {
-			return err
-		}
-		l.knowsByHand = true
+	if l.byHand, err = s.newestIn(ctx, l.Tip, l.Steps); err != nil {
+		return err
 	}
-	at := slices.IndexFunc(l.Steps, func(step Step) bool { return step.Commit == l.byHand })
-	if l.byHand == "" || at < 0 {
-		return nil
-	}
-	made := l.Steps[at].Made
-	l.Since(map[string]string{made: l.byHand})
-	if !first {
+	made := l.leaveByHand()
+	if made == "" {
 		return nil
 	}
 	return s.Graft(ctx, l.byHand, made)
+}
+
+// leaveByHand leaves out the steps up to that commit, and returns its twin, "" where there are none.
+func (l *Lands) leaveByHand() (made string) {
+	for _, step := range l.Steps {
+		if l.byHand != "" && step.Commit == l.byHand {
+			l.Since(map[string]string{step.Made: step.Commit})
+			return step.Made
+		}
+	}
+	return ""
 }
 
 // newestIn returns the newest commit of some steps that a tip has in the history that the user sees, "" for none.

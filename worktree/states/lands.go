@@ -32,8 +32,7 @@ type Lands struct {
 	Stands         string // the tip, as a commit that also has the states it was found to stand for
 	Nothing        bool   // the branch has all of the state
 
-	byHand      string // commit of the worktree that the user's git has merged into the branch, "" for none
-	knowsByHand bool
+	byHand string // commit of the worktree that the user's git has merged into the branch, "" for none
 }
 
 // Lands merges a state with a tip.
@@ -43,7 +42,10 @@ type Lands struct {
 // onto it, unless s writes nothing.
 func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 	l = Lands{Question: q, Stands: q.Tip}
-	if err = s.look(ctx, &l); err == nil && q.Landed != nil && len(l.Steps) > 0 {
+	if err = s.look(ctx, &l); err == nil {
+		err = s.lookAtByHand(ctx, &l)
+	}
+	if err == nil && q.Landed != nil && len(l.Steps) > 0 {
 		var found map[string]string
 		if found, err = q.Landed(ctx, l.Ahead); len(found) > 0 && len(l.Left) > 0 {
 			l.Since(found) // a graft would say that the branch has what it has left, too
@@ -83,8 +85,9 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 			l.Later = append(l.Later, twin)
 		}
 	}
-	if err := s.lookAtByHand(ctx, l); err != nil || l.Root == "" {
-		return err
+	l.leaveByHand()
+	if l.Root == "" {
+		return nil
 	}
 	had := true
 	if l.Had != nil {
