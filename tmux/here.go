@@ -13,7 +13,7 @@ import (
 // only the binding of the key knows it.
 const ClientVariable = "PAW_CLIENT"
 
-// caller is what a process knows of the place that it was called from.
+// caller holds what a process can tell about the terminal that its user sits at.
 type caller struct {
 	client  string   // ClientVariable, "" for none
 	server  int      // pid of the server in $TMUX

@@ -111,8 +111,8 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 	return kept, v.headAndIndex(ctx, l)
 }
 
-// refuseOtherBranch refuses to move HEAD of another branch than a rewind was on. It unlocks the index, so
-// that the user can go back there, and names a branch that is gone with the commit that it was at.
+// refuseOtherBranch refuses to go on where HEAD has left the branch that the rewind began on. It unlocks the index for
+// the git switch that it names; a branch that was renamed or deleted is made again before that.
 func (v *move) refuseOtherBranch(ctx context.Context) error {
 	now := v.m.branchAt(v.at.Checkout)
 	if v.Branch == "" || now == v.Branch {
@@ -200,8 +200,8 @@ func (r *rewind) hasNew(ctx context.Context, one, other string) (bool, error) {
 	return slices.ContainsFunc(changed, func(c objects.Change) bool { return in[c.Name] && !c.Gone }), err
 }
 
-// force makes the files those of the goal. Nothing is in the way of the goal but what the rescue has, and a file
-// that has changed since the look stops git before it writes the first one.
+// force has git write the files of the goal. What it overwrites is in the rescue; where a file has changed since the
+// look, git stops before it writes the first one.
 func (r *rewind) force(ctx context.Context) error {
 	if err := r.freshen(ctx); err != nil {
 		return err

@@ -66,8 +66,8 @@ func (d Dirt) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// inspect is See for files without regard to saved, which is Plan.Saved. compared reports whether something outside of the
-// worktree was compared with it.
+// inspect lists what a removal of the worktree at path would lose; commits that saved contains are not lost. compared
+// reports whether something outside of the worktree was compared with it.
 func (m *Manager) inspect(ctx context.Context, path, saved string) (dirt Dirt, compared bool, err error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {

@@ -30,8 +30,9 @@ func left(lock string) bool {
 	return time.Since(info.ModTime()) > staleLock || !session.RanBefore("git", info.ModTime().Add(lockDelay))
 }
 
-// LeftLocks returns the command that removes the lock file that has made err, if a killed git has left it, and with
-// that of a ref all others that were left in the repository. It is "" for other errors.
+// LeftLocks returns the rm command for the lock file because of which git failed with err, if a killed git has left
+// it; "" for other errors. A git that is killed in a transaction leaves a lock for each ref: where the file is such a
+// one, the command names all that were left in the repository.
 func LeftLocks(err error) string {
 	if locked, ok := errors.AsType[*worktree.IndexLockedError](err); ok {
 		return removal([]string{locked.Lock})

@@ -96,9 +96,9 @@ func (l *landing) messageUsed() error {
 		Hint("%s", l.squashLine()).Hint("%s", l.line(func(o *Options) { o.Message, o.Edit = "", nil }))
 }
 
-// replay makes the agent's commits again on top of a target. tips are the resulting commits,
-// beginning with the target's tip, and title is that of the last one. Commits whose changes the target has are left out. The commit that
-// leads to the tree of the landing names its state.
+// replay makes the agent's commits again on top of a branch, without those whose changes the branch has. tips are the
+// tip of the branch and the new commits, oldest first; title is the title of the newest. The commit with the tree of
+// the whole landing gets the Paw-State trailer.
 func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole string) (tips []string, title string, err error) {
 	tips = []string{l.tip}
 	for _, one := range own {

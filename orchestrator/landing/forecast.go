@@ -210,7 +210,7 @@ func (w work) landsAlone(ctx context.Context, t target, twin string) (*lands, er
 	return l, err
 }
 
-// alone returns the state that is merged with those of other agents, to see whether they conflict: without commits
+// alone returns the state to merge with the states of other agents, to see whether they conflict: without commits
 // that the agent got from the target and that the target does not have any more, as after a git reset.
 func (w work) alone(ctx context.Context, l *lands, twin string) (string, error) {
 	if l == nil || len(l.Left) == 0 {

@@ -101,13 +101,11 @@ func (w work) standings(ctx context.Context, t target) ([]*Stand, error) {
 		}
 		one.decide(merged, named, reverts)
 		switch {
-		case !one.there(ctx, w.Repo.Objects()):
-			if one.Standing == NotIn {
-				one.Standing = Unknown
-			}
+		case one.Standing == NotIn && !one.there(ctx, w.Repo.Objects()):
+			one.Standing = Unknown
 		case one.undone() && one.stands():
 			err = w.cameBack(ctx, one)
-		case one.As != string(Commits):
+		case one.As != string(Commits) || !one.there(ctx, w.Repo.Objects()):
 		case one.rewritten() && one.Commit != "":
 			err = one.remade(ctx, w.Repo.Objects())
 		case one.stands() && len(reverts) > 0:

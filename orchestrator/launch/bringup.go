@@ -29,9 +29,10 @@ import (
 
 // BringUp makes the worktrees of the jobs and starts their agents. It may be repeated: it leaves
 // what already exists unchanged.
-// making has the locks of new agents that the caller has recorded. BringUp takes those of agents
-// that were left half made, and releases all once the panes are recorded; after an error the caller
-// takes back what was made, and releases them then.
+//
+// making has the locks of the agents that the caller has added to the record. BringUp adds the locks
+// of agents that a killed paw has left half made, and releases all locks once the panes are recorded.
+// After an error the locks stay: the caller takes back what was made, and then releases them.
 func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, making *Making) (*session.Session, []Result, error) {
 	holdHalfMade(h, s, jobs, making)
 	m, err := h.ManagerOf(ctx, s)

@@ -20,8 +20,8 @@ import (
 	"paw/tmux"
 )
 
-// mostNames limits the names that are tried for a tmux session: those of a paw with another home,
-// and of programs that bring back all sessions after a reboot, may be taken.
+// mostNames limits how many names paw tries for a tmux session. A name may be taken by a paw with
+// another home, or by a program that restores tmux sessions after a reboot.
 const mostNames = 100
 
 // openPanes starts the agents: under the session lock it looks once more at panes and locks, opens

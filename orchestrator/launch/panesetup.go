@@ -25,9 +25,9 @@ import (
 	"paw/worktree/gitdir"
 )
 
-// setUp is what the launcher does in a new worktree before it becomes the CLI: it copies and links
-// files of the main checkout and runs the set-up command, with the output on the pane. The launcher
-// reads no configuration, so its launch file has all of that.
+// setUp describes the set-up of a new worktree for the launcher, which copies and links files of the
+// main checkout and runs worktree.setup before it executes the CLI. The launcher reads no
+// configuration: a setUp has all that it needs, and is a part of the launch file.
 type setUp struct {
 	Session    string            `json:"session"`
 	Agent      string            `json:"agent"`
@@ -47,8 +47,8 @@ type setUp struct {
 	Failed     string            `json:"failed,omitempty"` // as recorded
 }
 
-// setUpOf returns the set-up of an agent for its launch file, from the files of a repository; command
-// is that of its CLI.
+// setUpOf returns the set-up of an agent. Files are copied from the main checkout of the repository
+// from, and command starts the agent's CLI: variables that it sets are not overruled.
 func setUpOf(a app.Agent, from gitdir.Repository, command cli.Command) (*setUp, error) {
 	found, notes := a.App.FoundPath(a.Session.Name, a.Record.Name), a.App.SetUpNotesPath(a.Session.Name, a.Record.Name)
 	if err := os.MkdirAll(filepath.Dir(found), 0o700); err != nil {

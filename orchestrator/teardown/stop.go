@@ -129,9 +129,9 @@ func (o StopOptions) Targets(s *session.Session) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return !slices.Contains(named, name) })
 }
 
-// awaited returns the agents to stop that may be launched although the stop is recorded: their phase
-// says that recover has to finish the worktree. A child is not launched once its parent is stopped,
-// and nobody once the whole session is.
+// awaited returns the agents for which the stop has to wait, since another paw makes their worktrees
+// and would launch them although the stop is recorded. It launches no child of an agent that is
+// stopped, and nothing in a session that is stopped as a whole.
 func (o StopOptions) awaited(s *session.Session) []string {
 	targets := o.Targets(s)
 	return slices.DeleteFunc(slices.Clone(targets), func(name string) bool {
