@@ -155,7 +155,7 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	for _, text := range observe.StrayPrompts(h, s) {
 		h.Notef("%s", text)
 	}
-	refuseHalfMoved(ctx, h, f, jobs)
+	refuseUnready(ctx, h, f, jobs)
 	recovered, err := bringBack(ctx, h, f, jobs, !o.kept)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err
@@ -211,12 +211,16 @@ func nameCut(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job
 	}
 }
 
-// refuseHalfMoved refuses the jobs that would start a CLI between files that a move has left half
-// moved: finishMoves could not finish it, and has said what leads on.
-func refuseHalfMoved(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) {
+// refuseUnready refuses the jobs that would start a CLI between files that a move has left half
+// moved, where finishMoves has said what leads on, or while another paw sets the worktree up.
+func refuseUnready(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) {
 	for i := range jobs {
 		if j := &jobs[i]; j.Starts() {
-			if err := observe.RefuseHalfMoved(ctx, h, f.Session, j.Agent); err != nil {
+			err := observe.RefuseHalfMoved(ctx, h, f.Session, j.Agent)
+			if a := f.Agent(j.Agent); err == nil && a != nil && a.Record.Phase != session.PhaseCreating {
+				err = launch.RefuseMade(h, f.Session.Name, j.Agent)
+			}
+			if err != nil {
 				*j = launch.Job{Result: launch.Result{Agent: j.Agent, CLI: j.CLI, Notes: j.Notes}}
 				j.Refuse(err)
 			}

@@ -106,9 +106,10 @@ func inTurn(ag *observe.AgentStatus) bool {
 	return ag.CurrentTurn > 0 && ag.State != session.StateIdle && ag.State != session.StateError
 }
 
-// canComeBack reports whether an agent does not run although it did not end by itself.
+// canComeBack reports whether an agent does not run although it did not end by itself. One whose set-up has
+// failed comes back by paw setup, with its first prompt.
 func canComeBack(ag *observe.AgentStatus) bool {
-	return ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError || ag.State == session.StateWaitingChildren)
+	return ag.PID == 0 && (ag.State == session.StateSuspended || ag.State == session.StateError && ag.Record.SetUpFailed == "" || ag.State == session.StateWaitingChildren)
 }
 
 // turnNumber returns the number of the last turn, with an ellipsis if the turn is under way.

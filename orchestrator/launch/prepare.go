@@ -45,12 +45,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 			return tmux.AgentPane{}, err
 		}
 	}
-	promptFile, givenFile := "", "" // of the first prompt that this launch delivers
-	if spec.Prompt != "" {
-		if promptFile = h.Texts().PromptPath(s.Name, w.Name); !cli.Facts().Unseen {
-			givenFile = h.Texts().GivenPath(s.Name, w.Name)
-		}
-	}
+	promptFile, givenFile := promptFiles(h.Agent(s, w), cli, spec.Prompt)
 	var first *setUp
 	if j.setUp != nil {
 		if first, err = setUpOf(h.Agent(s, w), *j.setUp, command); err != nil {
@@ -81,6 +76,18 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 		Refresh:  refreshCommand(h, s.Name),
 		Log:      log,
 	}, nil
+}
+
+// promptFiles returns the files of the first prompt that a launch delivers, "" for none: the one that it is read from, and
+// the one that keeps it until a turn has begun, where the CLI's turns are seen.
+func promptFiles(a app.Agent, c cli.CLI, prompt string) (read, given string) {
+	if prompt == "" {
+		return "", ""
+	}
+	if !c.Facts().Unseen {
+		given = a.App.Texts().GivenPath(a.Session.Name, a.Record.Name)
+	}
+	return a.App.Texts().PromptPath(a.Session.Name, a.Record.Name), given
 }
 
 // RecordedCommand removes the user's first prompt from argv, which is not for the record.

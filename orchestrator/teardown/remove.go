@@ -137,10 +137,8 @@ func record(ctx context.Context, h *app.App, sessionName string, agents ...Agent
 			if err != nil {
 				return err
 			}
-			if w.Phase == session.PhaseCreating { // a recover may have begun to make it since the plan
-				if err := launch.RefuseMade(h, sessionName, p.Name); err != nil {
-					return err
-				}
+			if err := launch.RefuseMade(h, sessionName, p.Name); err != nil { // by a recover or a paw setup that began since the plan
+				return err
 			}
 			w.Phase = p.intent
 		}
