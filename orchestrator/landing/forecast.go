@@ -102,7 +102,7 @@ func (of scope) look(ctx context.Context, h *app.App, s *session.Session, names 
 	place := func(o observe.Forecast) int {
 		return slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.Name == o.Agent })
 	}
-	slices.SortFunc(f.Agents, func(a, b observe.Forecast) int { return place(a) - place(b) })
+	slices.SortStableFunc(f.Agents, func(a, b observe.Forecast) int { return place(a) - place(b) })
 	return f, nil
 }
 

@@ -41,7 +41,8 @@ type Branch struct {
 // planBranches decides which branches are deleted: those that paw made and whose commits are kept
 // elsewhere. A branch that is itself deleted keeps no commits.
 func planBranches(found []Branch) []Branch {
-	found = slices.SortedFunc(slices.Values(found), func(a, b Branch) int { return cmp.Compare(a.Name, b.Name) })
+	found = slices.Clone(found)
+	slices.SortStableFunc(found, func(a, b Branch) int { return cmp.Compare(a.Name, b.Name) })
 	goes := map[string]bool{}
 	for _, b := range found {
 		goes["refs/heads/"+b.Name] = b.goes() && (b.inHead || b.landed != "")

@@ -146,7 +146,7 @@ func withLogGone(records []turn.Record, tags map[int]string, refs map[string]str
 		}
 	}
 	all = append(all, records...)
-	slices.SortFunc(all, func(a, b turn.Record) int { return a.Number - b.Number })
+	slices.SortStableFunc(all, func(a, b turn.Record) int { return a.Number - b.Number })
 	return all, gone
 }
 
