@@ -95,8 +95,11 @@ func (m *Moves) begin(ctx context.Context, at placeLock, j *journal.Journal, ref
 // backRoom is the room that the way back takes beside that for two more indexes.
 const backRoom = 256 << 10
 
-// makeRoom prepares the way back for a disk that is full by then: it writes the journal of it, and keeps room free.
+// makeRoom prepares the way back of a rewind for a disk that is full by then: it writes the journal of it, and keeps room free.
 func (v *move) makeRoom() error {
+	if v.Ref != "HEAD" { // a landing is put back by its own journal
+		return nil
+	}
 	back := v.Journal
 	back.TurnBack()
 	content, err := json.Marshal(back)

@@ -69,7 +69,7 @@ func TaskWith(h *app.App, sessionName, agentName, prompt string) *session.Task {
 	}
 	for i := range q.Tasks {
 		t := &q.Tasks[i]
-		if t.Agent == agentName && t.Turn == 0 && t.State != session.TaskDone && t.State != session.TaskDropped && t.What == firstLine(prompt) {
+		if t.Agent == agentName && len(t.CLIs) > 0 && t.Turn == 0 && t.State != session.TaskDone && t.State != session.TaskDropped && t.What == firstLine(prompt) {
 			return t
 		}
 	}
