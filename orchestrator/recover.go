@@ -3,7 +3,6 @@ package orchestrator
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 
 	"paw/orchestrator/app"
@@ -185,7 +184,7 @@ func leaveToQueue(h *app.App, sessionName string, jobs []launch.Job) {
 			}
 			h.Sayf("%s: its prompt is that of task %s; %s types it", j.Agent, t.ID, who)
 			j.Prompt = ""
-			_ = os.Remove(h.Texts().PromptPath(sessionName, j.Agent))
+			h.Texts().DropPrompt(sessionName, j.Agent)
 		}
 	}
 }

@@ -56,6 +56,12 @@ func (t Texts) Given(session, agent string) string {
 	return path
 }
 
+// DropPrompt deletes what is kept of an agent's first prompt, which somebody else has or nobody wants.
+func (t Texts) DropPrompt(session, agent string) {
+	_ = os.Remove(t.PromptPath(session, agent))
+	_ = os.Remove(t.GivenPath(session, agent))
+}
+
 // CommentsPath returns the file of comments on an agent's work that were not sent yet.
 func (t Texts) CommentsPath(session, agent string) string {
 	return filepath.Join(t.app.Paths.AgentDir(session, agent), commentsName)

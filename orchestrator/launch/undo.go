@@ -115,8 +115,7 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 		if err := WithdrawLaunches(h, s.Name, w.Name); err != nil {
 			return err
 		}
-		_ = os.Remove(h.Texts().PromptPath(s.Name, w.Name))
-		_ = os.Remove(h.Texts().GivenPath(s.Name, w.Name))
+		h.Texts().DropPrompt(s.Name, w.Name)
 		h.ForgetAgent(s.Name, w.Name)
 	}
 	_ = os.Remove(filepath.Join(h.Paths.LaunchDir(), s.Name)) // Remove only deletes an empty folder
