@@ -28,8 +28,10 @@ func (m *landModel) brought(said string, s state, before, after files, again boo
 			m.fail("foreign", "%s: changes %s of others from %q to %q", said, key, was[key], is[key])
 		}
 	}
-	if path := before.renamed(after); path != "" {
-		m.fail("renamed", "%s: %s has another name now", said, path)
+	for path, file := range before.renamed(after) {
+		if ids := s.writes[file]; !s.renames[file] && (!p.renamed || !slices.ContainsFunc(ids, func(id int) bool { return p.writes[id] == perhaps })) { // else it may land again, under its first name
+			m.fail("renamed", "%s: %s has another name now", said, path)
+		}
 	}
 	for key, ids := range s.writes {
 		last := ids[len(ids)-1]
@@ -38,7 +40,7 @@ func (m *landModel) brought(said string, s state, before, after files, again boo
 		switch {
 		case len(m.parties[key]) > 1 || s.kept[last]: // others wrote there too, or it is open whether this is new work
 		case p.renamed && slices.ContainsFunc(ids, func(id int) bool { return p.writes[id] == perhaps }): // may land again, under its first name
-		case p.renamed && was[key] != "" && !slices.Contains(ids, m.ids[was[key]]): // written anew, beside what main has under another name
+		case p.renamed && was[key] != "" && (!slices.Contains(ids, m.ids[was[key]]) || m.removed(ids)): // written anew, beside what main has under another name
 		case is[key] != was[key] && is[key] != has[key] && is[key] != wrote:
 			m.fail("invented", "%s: %s was %q, the agent has %q, is %q", said, key, was[key], has[key], is[key])
 		case has[key] != wrote: // the agent got something else since
@@ -50,6 +52,11 @@ func (m *landModel) brought(said string, s state, before, after files, again boo
 			m.fail("left out", "%s: %s is %q, the agent has %q, and write %d is not in the history", said, key, is[key], has[key], last)
 		}
 	}
+}
+
+// removed says whether one of some writes has removed what was there.
+func (m *landModel) removed(ids []int) bool {
+	return slices.ContainsFunc(ids, func(id int) bool { return m.writes[id].value == "" })
 }
 
 // mayConflict says whether something speaks for a conflict of a state with main. Nothing does where main has, in all that the agent wrote and
@@ -261,9 +268,10 @@ func (m *landModel) updated(said string, a *modelAgent, before, after files) {
 		switch {
 		case p.renamed && slices.ContainsFunc(ids, func(id int) bool { return p.writes[id] == perhaps }): // may be there twice, under both names
 		case has[key] != "" && main.places()[fileOf(key)] == "": // main has it twice
+		case p.renamed && partyOf(key) != a.name: // picked, and main has it under another name
 		case is[key] != was[key] && is[key] != has[key] && is[key] != wrote:
 			m.fail("update invented", "%s: %s was %q, main has %q, is %q", said, key, was[key], has[key], is[key])
-		case len(m.parties[key]) == 1 && was[key] == wrote && p.writes[last] == unknown && is[key] != was[key]:
+		case len(m.parties[key]) == 1 && !a.now.kept[last] && was[key] == wrote && p.writes[last] == unknown && is[key] != was[key]:
 			m.fail("update lost", "%s: %s was %q, is %q, and write %d is not in the history", said, key, was[key], is[key], last)
 		}
 	}

@@ -177,6 +177,11 @@ func (m *landModel) softReset(a *modelAgent, _ *rand.Rand) bool {
 	m.git(dir, "reset", "-q", "--soft", "main")
 	m.count++
 	m.commit(dir, fmt.Sprintf("commit %d of %s", m.count, a.name))
+	for key, ids := range a.now.writes {
+		if last := ids[len(ids)-1]; m.past().writes[last] != unknown && !slices.Contains(a.taken.writes[key], last) { // main had it before paw took a state: it is got
+			a.now.kept[last] = true
+		}
+	}
 	m.committed(a, m.past())
 	return true
 }
@@ -189,7 +194,7 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 		return false
 	}
 	m.commitAll(a, nil)
-	before, from, was := m.head(dir), m.headPast(a), a.now.files.values()
+	before, from, was, named := m.head(dir), m.headPast(a), a.now.files.values(), a.now.files
 	if _, err := m.tryGit(dir, args...); err != nil {
 		m.git(dir, args[0], "--abort")
 		return false
@@ -201,6 +206,11 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 	a.now.got = append(a.now.got, m.git(dir, "merge-base", there, "main"))
 	a.now.foreign = a.now.foreign || branch != "main"
 	is, main := a.now.files.values(), m.readFiles(m.repo).values()
+	for _, file := range named.renamed(a.now.files) { // a commit of main that the branch had, and main has not any more
+		if a.now.files.places()[file] != m.readFiles(m.repo).places()[file] {
+			a.now.renames[file] = true
+		}
+	}
 	if branch == "main" { // a rebase makes a commit anew that had taken something of main out, see softReset: that is its own work
 		for _, key := range differ(was, is) {
 			if is[key] != main[key] && was[key] == main[key] && a.now.files.places()[fileOf(key)] != "" { // else the file is there twice
@@ -231,7 +241,7 @@ func (m *landModel) pickOne(a *modelAgent, r *rand.Rand) bool {
 		return false
 	}
 	picked := m.readFiles(dir)
-	if a.now.files.renamed(picked) != "" { // a rename would be its own work, too
+	if len(a.now.files.renamed(picked)) > 0 { // a rename would be its own work, too
 		m.git(dir, "reset", "-q", "--hard", "HEAD^")
 		return false
 	}
@@ -306,6 +316,7 @@ func (m *landModel) stepUpdate(r *rand.Rand) string {
 	said, dir := "update "+a.name, m.worktree(a.name)
 	a.take()
 	before, from, tip := a.now.clone(), m.headPast(a), m.tip()
+	left := m.left(a.now)
 	done, err := landing.Update(m.t.Context(), m.h, m.load(), a.name, "", false)
 	m.load()
 	switch kind := kindOf(err); {
@@ -324,8 +335,23 @@ func (m *landModel) stepUpdate(r *rand.Rand) string {
 	if done.Nothing {
 		return said + ": nothing"
 	}
-	a.undo = &before
+	if a.undo = &before; left {
+		m.beginsAnew(a)
+	}
 	return said
+}
+
+// beginsAnew is an agent whose chain begins anew on main: a landing of the old one is not found again once its commit is made anew.
+func (m *landModel) beginsAnew(a *modelAgent) {
+	for _, p := range m.pasts {
+		for _, ids := range a.now.writes {
+			for _, id := range ids {
+				if p.writes[id] == surely {
+					p.writes[id] = asIs
+				}
+			}
+		}
+	}
 }
 
 func (m *landModel) stepRewind(r *rand.Rand) string {
@@ -382,7 +408,7 @@ func (m *landModel) stepAdd(r *rand.Rand) string {
 	}
 	from := m.some(r)
 	number, said := r.IntN(len(from.turns)), "add c"
-	base, begin, origin := m.tip(), state{m.readFiles(m.repo), map[string][]int{}, []string{m.tip()}, map[int]bool{}, false}, (*session.Origin)(nil)
+	base, begin, origin := m.tip(), state{m.readFiles(m.repo), map[string][]int{}, []string{m.tip()}, map[int]bool{}, map[string]bool{}, false}, (*session.Origin)(nil)
 	if number > 0 {
 		said = fmt.Sprintf("add c from %s@%d", from.name, number)
 		snapshot := m.git(m.repo, "rev-parse", turn.TurnRef("s_"+from.name, number))

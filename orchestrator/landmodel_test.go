@@ -127,15 +127,15 @@ func (f files) places() map[string]string {
 	return places
 }
 
-// renamed is the path of a file that has another one in the other, "" for none.
-func (f files) renamed(other files) string {
-	places := other.places()
+// renamed are the files that have another path in the other, by path.
+func (f files) renamed(other files) map[string]string {
+	renamed, places := map[string]string{}, other.places()
 	for file, path := range f.places() {
 		if now := places[file]; now != "" && now != path {
-			return path
+			renamed[path] = file
 		}
 	}
-	return ""
+	return renamed
 }
 
 // differ are the keys whose values differ.
@@ -167,6 +167,7 @@ type state struct {
 	writes  map[string][]int
 	got     []string
 	kept    map[int]bool
+	renames map[string]bool
 	foreign bool
 }
 
@@ -175,7 +176,7 @@ func (s state) clone() state {
 	for key, ids := range s.writes {
 		writes[key] = slices.Clone(ids)
 	}
-	return state{maps.Clone(s.files), writes, slices.Clone(s.got), maps.Clone(s.kept), s.foreign}
+	return state{maps.Clone(s.files), writes, slices.Clone(s.got), maps.Clone(s.kept), maps.Clone(s.renames), s.foreign}
 }
 
 // known is how a history has a write.
@@ -302,7 +303,7 @@ func newLandModel(t testing.TB, dir string) *landModel {
 		CreatedAt: time.Now(), Tmux: session.Tmux{Session: "paw-s", Socket: filepath.Join(dir, "none")},
 	}
 	for _, name := range []string{"a", "b"} {
-		m.addAgent(name, base, state{m.readFiles(m.repo), map[string][]int{}, []string{base}, map[int]bool{}, false}, nil)
+		m.addAgent(name, base, state{m.readFiles(m.repo), map[string][]int{}, []string{base}, map[int]bool{}, map[string]bool{}, false}, nil)
 	}
 	if err := m.h.Store.Create(t.Context(), m.s, nil); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ type Ahead struct {
 	Whole []Step   // Steps, with those that Since has left out
 	Along []Step   // steps of other agents whose states the chain has got
 	Later []string // of Question.Once, twins that the state led to
+	parts []line   // commits that the chain has got a part of
 	has   map[string]bool
 }
 
@@ -76,12 +77,14 @@ func chainOf(known map[string]line, state string) Ahead {
 				other := chainOf(known, got)
 				maps.Copy(a.has, other.has)
 				a.Along = slices.Concat(a.Along, other.Steps, other.Along)
-				a.Left = append(a.Left, other.Left...)
+				a.Left, a.parts = append(a.Left, other.Left...), append(a.parts, other.parts...)
 				if other.Root != "" {
 					a.Left = append(a.Left, other.Root)
 				}
 			case known[got].id != "":
-				a.Left = append(a.Left, got)
+				if a.Left = append(a.Left, got); known[got].of != "" {
+					a.parts = append(a.parts, known[got])
+				}
 			}
 		}
 		a.Steps = append(a.Steps, step)

@@ -161,11 +161,8 @@ func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (stri
 		return "", err
 	}
 	left = slices.DeleteFunc(left, func(path string) bool { return slices.Contains(kept, path) })
-	switch {
-	case len(left)+len(kept) == 0:
+	if len(left)+len(kept) == 0 {
 		return commit, nil
-	case s.objects.IsReader(): // a graft would have to be kept
-		return "", nil
 	}
 	for _, path := range brought {
 		if !slices.Contains(left, path) {
@@ -239,7 +236,7 @@ func (s *Store) part(ctx context.Context, tree, name, commit string, parents ...
 }
 
 // partWithout makes a commit that has of a commit's paths what was got; those that were left are as they were before the
-// commit and the state parted. The commit is grafted onto it, and so has it.
+// commit and the state parted. A branch that has the commit has the part.
 func (s *Store) partWithout(ctx context.Context, before, commit string, p part, t Taken) (string, error) {
 	base, err := s.objects.MergeBase(ctx, before, commit)
 	if err != nil || base == "" {
@@ -252,13 +249,5 @@ func (s *Store) partWithout(ctx context.Context, before, commit string, p part, 
 	if err != nil {
 		return "", err
 	}
-	part, err := s.part(ctx, tree, t.Name, commit, base)
-	if err != nil {
-		return "", err
-	}
-	parents, err := s.graftable(ctx, commit, part)
-	if parents == nil || err != nil {
-		return part, err
-	}
-	return part, s.GraftOnto(ctx, commit, append(parents, part)...) // last: its lines are those of the others
+	return s.part(ctx, tree, t.Name, commit, base)
 }

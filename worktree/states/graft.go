@@ -16,28 +16,19 @@ import (
 // already, or if the state came from the commit, and for a store that writes nothing. The state becomes
 // the first parent: git blame asks the first one first.
 func (s *Store) Graft(ctx context.Context, commit, twin string) error {
-	parents, err := s.graftable(ctx, commit, twin)
-	if parents == nil || err != nil {
-		return err
-	}
-	return s.GraftOnto(ctx, commit, append([]string{twin}, parents...)...)
-}
-
-// graftable returns the parents of a commit that a state can be grafted onto, nil if it cannot.
-func (s *Store) graftable(ctx context.Context, commit, twin string) ([]string, error) {
 	if s.objects.IsReader() {
-		return nil, nil
+		return nil
 	}
 	for _, pair := range [][2]string{{commit, twin}, {twin, commit}} {
 		if has, err := s.objects.Contains(ctx, pair[0], pair[1]); has || err != nil {
-			return nil, err
+			return err
 		}
 	}
 	its, err := s.lines(ctx, s.objects, "--no-walk", commit, "--")
 	if err != nil || len(its) == 0 {
-		return nil, err
+		return err
 	}
-	return append([]string{}, its[0].parents...), nil
+	return s.GraftOnto(ctx, commit, append([]string{twin}, its[0].parents...)...)
 }
 
 // Stand returns the ref with which a new commit of a branch, whose tree and parents are known, stands for a

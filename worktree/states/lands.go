@@ -37,12 +37,15 @@ type Lands struct {
 
 // Lands merges a state with a tip.
 //
-// Where git finds nothing to merge, or a conflict, the tip may have got the state in a way that the
-// chain does not know, as by a merge on a server: the newest state that the tip has whole is grafted
-// onto it, unless s writes nothing.
+// Where git finds nothing to merge, or a conflict, or keeps what the state has taken back, the tip may have got the
+// state in a way that the chain does not know, as by a merge on a server: the newest state that the tip has whole is
+// grafted onto it, unless s writes nothing.
 func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 	l = Lands{Question: q, Stands: q.Tip}
 	if err = s.look(ctx, &l); err == nil {
+		err = s.standForParts(ctx, &l)
+	}
+	if err == nil {
 		err = s.lookAtByHand(ctx, &l)
 	}
 	if err == nil && q.Landed != nil && len(l.Steps) > 0 {
@@ -56,8 +59,13 @@ func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 	if err == nil {
 		err = s.merge(ctx, &l)
 	}
-	if err != nil || l.None() || !l.Nothing && len(l.Conflicts) == 0 {
+	if err != nil || l.None() {
 		return l, err
+	}
+	if !l.Nothing && len(l.Conflicts) == 0 {
+		if kept, err := s.kept(ctx, l); !kept || err != nil {
+			return l, err
+		}
 	}
 	whole, err := s.whole(ctx, l)
 	if err != nil || whole == "" {
@@ -104,6 +112,21 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 	return err
 }
 
+// standForParts looks again, with those parts of commits that the tip has, because it has the commits.
+func (s *Store) standForParts(ctx context.Context, l *Lands) error {
+	parents := []string{l.Stands}
+	for _, part := range l.parts {
+		has, err := s.objects.Contains(ctx, l.Tip, part.of)
+		if err != nil {
+			return err
+		}
+		if has {
+			parents = append(parents, part.id)
+		}
+	}
+	return s.standOn(ctx, l, parents)
+}
+
 // standFor notes that commits of the branch stand for states, by twin, and looks again.
 func (s *Store) standFor(ctx context.Context, l *Lands, commits map[string]string) (err error) {
 	parents := []string{l.Stands}
@@ -113,7 +136,16 @@ func (s *Store) standFor(ctx context.Context, l *Lands, commits map[string]strin
 			return err
 		}
 	}
+	return s.standOn(ctx, l, parents)
+}
+
+// standOn looks again, from a commit with the files of the tip and some more parents.
+func (s *Store) standOn(ctx context.Context, l *Lands, parents []string) (err error) {
+	if len(parents) < 2 {
+		return nil
+	}
 	slices.Sort(parents[1:])
+	parents = slices.Compact(parents)
 	l.Stands, err = s.objects.Commit(ctx, objects.NewCommit{Tree: l.Tip + "^{tree}", Parents: parents, Message: "paw: tip\n", Own: true})
 	if err != nil {
 		return err
@@ -239,6 +271,24 @@ func (s *Store) Without(ctx context.Context, l Lands, name string) (string, erro
 		return "", err
 	}
 	return s.Twin(ctx, merged.Tree, name, begin)
+}
+
+// kept reports whether the branch stays different from the state in a path that several steps have changed: an
+// earlier one may have come to the branch by hand, and a later one have taken it back.
+func (s *Store) kept(ctx context.Context, l Lands) (bool, error) {
+	if len(l.Steps) < 2 || len(l.Left) > 0 || s.follows(&l) {
+		return false, nil
+	}
+	differ, err := s.objects.ChangedPaths(ctx, l.Tree, l.State)
+	if len(differ) == 0 || err != nil {
+		return false, err
+	}
+	changed, err := s.objects.ChangedPaths(ctx, l.Tip, l.Tree)
+	if err != nil {
+		return false, err
+	}
+	own, err := s.Paths(ctx, l.Ahead)
+	return slices.ContainsFunc(differ, func(path string) bool { return own[path] && !slices.Contains(changed, path) }), err
 }
 
 // whole returns the newest state on the way to the one that is asked about that the tip has whole: to merge it changes

@@ -245,6 +245,9 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 			if name, commit, is := strings.Cut(f[5], madeAs); is && one.own {
 				one.commit, one.partly = commit, strings.HasSuffix(name, partly)
 			}
+			if name, is := strings.CutPrefix(f[5], partOf); is && f[4] == objects.Email {
+				_, one.of, _ = strings.Cut(name, ofWhole)
+			}
 			all = append(all, one)
 		}
 	}
@@ -258,5 +261,6 @@ type line struct {
 	own     bool   // paw made it: a twin, or a snapshot with which a chain begins
 	commit  string // of a twin, the commit that was made in the worktree and has its files; "" for none
 	partly  bool   // the commit has not all of them, and the last parent is its twin
+	of      string // the commit of which this one has a part, "" for none
 	beyond  bool   // it is only listed because it is a parent of others, with --boundary
 }

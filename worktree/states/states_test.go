@@ -511,6 +511,33 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("y", ""))
 			w.expect("land", a.land()+" "+w.has(), "landed r=readme x=1")
 		}},
+		{"a file removed after the server had it, beside other work", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1", "y", "1"))
+			w.user("x", "1", "y", "1")
+			a.turn(files("y", "", "z", "3"))
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme x=1 z=3")
+		}},
+		{"who only reads sees what was got in part", func(w *world) {
+			a := w.agent("a")
+			w.user("u", "1", "v", "1")
+			write(w.T, a.path, "u", "1", "x", "1")
+			a.git("reset", "-q", "--soft", "main")
+			w.user("u", "2")
+			reader, drop, err := w.chains.plain.WithScratch()
+			if err != nil {
+				w.T.Fatal(err)
+			}
+			defer drop()
+			chains := New(reader, w.chains.refs)
+			l, err := chains.Lands(w.T.Context(), Question{Dir: w.Dir, Tip: w.tip(), State: a.next(chains).Twin})
+			if err != nil {
+				w.T.Fatal(err)
+			}
+			a.turn(nil)
+			w.expect("tree", l.Tree, a.lands(a.now.Twin).Tree)
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme u=2 v=1 x=1")
+		}},
 		{"renamed on main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
 			a := w.agent("a")
