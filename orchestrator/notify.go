@@ -159,7 +159,10 @@ func stillSo(ctx context.Context, h *app.App, sessionName, agentName string, wor
 	if now == nil || !slices.Equal(wordsOf(now), words) {
 		return over, nil
 	}
-	state := f.State(*a)
+	state := observe.States(h, f)[slices.IndexFunc(f.Agents, func(one observe.Agent) bool { return one.Record.Name == agentName })]
+	if now.Event == config.NotifyFinished && state.State == session.StateWaitingChildren {
+		return over, nil // it goes on by itself
+	}
 	waits, limited := now.Event == config.NotifyWaiting, now.Event == config.NotifyLimit
 	if waits != (state.State == session.StateWaitingInput) || limited != (state.Limit != nil) || state.State == session.StateRunning && !limited {
 		return outcome{}, nil

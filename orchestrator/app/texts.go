@@ -218,9 +218,9 @@ func (t Texts) QueuedPrompts(session, agent string) []Queued {
 	return unasked(dir, kept)
 }
 
-// unasked returns the prompts that no turn has asked; none where the logs cannot be read. A turn asks
-// a prompt whose text comes several times once, and the text of a long prompt does not count for a
-// short one that is a part of it.
+// unasked returns the prompts that no turn has asked; none where the logs cannot be read. A turn asks a prompt by whole
+// lines: a CLI joins the prompts that wait with newlines. A prompt whose text comes several times is asked once, and the
+// text of a long prompt does not count for a short one that is a part of it.
 func unasked(dir turn.Dir, kept []Queued) (waiting []Queued) {
 	oldest := slices.MinFunc(kept, func(a, b Queued) int { return a.at.Compare(b.at) })
 	prompts, err := dir.Prompts(oldest.at)
@@ -234,14 +234,35 @@ func unasked(dir turn.Dir, kept []Queued) (waiting []Queued) {
 	for _, one := range longestFirst {
 		text := strings.TrimSpace(one.Text)
 		i := slices.IndexFunc(prompts, func(p turn.Prompted) bool {
-			return strings.Contains(p.Text, text) && (!p.Begins || p.Turn > one.behind) && (p.Until.IsZero() || !p.Until.Before(one.at))
+			return lineOf(p.Text, text) >= 0 && (!p.Begins || p.Turn > one.behind) && (p.Until.IsZero() || !p.Until.Before(one.at))
 		})
 		if i >= 0 {
 			asked[one.Path] = true
-			prompts[i].Text = strings.Replace(prompts[i].Text, text, "\x00", 1)
+			at := lineOf(prompts[i].Text, text)
+			prompts[i].Text = prompts[i].Text[:at] + "\x00" + prompts[i].Text[at+len(text):]
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(kept), func(one Queued) bool { return asked[one.Path] })
+}
+
+// lineOf returns where a text stands in another one as whole lines, up to blanks around them, -1 for nowhere.
+func lineOf(all, text string) int {
+	for from := 0; ; from++ {
+		at := strings.Index(all[from:], text)
+		if at < 0 {
+			return -1
+		}
+		from += at
+		before, after := strings.TrimRight(all[:from], " \t\r"), strings.TrimLeft(all[from+len(text):], " \t\r")
+		if (before == "" || strings.HasSuffix(before, "\n")) && (after == "" || strings.HasPrefix(after, "\n")) {
+			return from
+		}
+	}
+}
+
+// WasQueued reports whether paw has typed a prompt that a CLI queued, and that is what same looks for.
+func (t Texts) WasQueued(session, agent string, same func(text string) bool) bool {
+	return slices.ContainsFunc(t.keptQueued(session, agent), func(one Queued) bool { return same(one.Text) })
 }
 
 // QueuedNext reports whether the agent's CLI is about to begin a prompt that was queued behind its

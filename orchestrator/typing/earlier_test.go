@@ -1,6 +1,7 @@
 package typing
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -100,5 +101,23 @@ func TestAPromptThatBeginsAgainIsNotTheNextOne(t *testing.T) {
 	beginIn(t, h, 3, "something else")
 	if other := next.otherTurn(); other == nil || other.Number != 3 {
 		t.Errorf("turn 3 is another one: %+v", other)
+	}
+}
+
+// TestAPromptThatWasQueuedIsNotTheNextOne: a CLI begins with the prompt that it had queued, when the next one, which is a part of it, is typed.
+func TestAPromptThatWasQueuedIsNotTheNextOne(t *testing.T) {
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	demo, _ := clis.New(nil).Get("demo")
+	beginIn(t, h, 1, "do: sleep 1")
+	if err := os.MkdirAll(h.Paths.AgentDir("shop", "one"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Texts().KeepQueued("shop", "one", "do: say go on", 1); err != nil {
+		t.Fatal(err)
+	}
+	next := typistIn(t, h, demo, "do: say go")
+	beginIn(t, h, 2, "do: say go on")
+	if other := next.otherTurn(); other != nil {
+		t.Errorf("turn %d is not what became of the next prompt", other.Number)
 	}
 }

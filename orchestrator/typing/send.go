@@ -265,11 +265,12 @@ func (t *sender) countEarlier() {
 }
 
 // isEarlier reports whether a turn began with a prompt from before this one: with the prompt that
-// was typed last and came late, or with that of an interrupted turn, which the CLI began again. For
-// two equal prompts either turn will do.
+// was typed last and came late, with one that the CLI had queued, or with that of an interrupted turn, which the CLI
+// began again. For two equal prompts either turn will do.
 func (t *sender) isEarlier(one turn.Record) bool {
 	prompt := t.cli.Canonical(string(one.Prompt))
-	return prompt != "" && prompt != t.before.prompt && (prompt == t.lastTyped().Prompt || prompt == t.before.last)
+	return prompt != "" && prompt != t.before.prompt && (prompt == t.lastTyped().Prompt || prompt == t.before.last ||
+		t.App.Texts().WasQueued(t.Session.Name, t.Record.Name, func(text string) bool { return t.cli.Canonical(text) == prompt }))
 }
 
 // newTurns returns the turns that began after the prompt was typed.

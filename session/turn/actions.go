@@ -106,7 +106,7 @@ func prompt(last, open *Record, e Event) []Action {
 		if open == nil || moved {
 			return nil // Nobody has asked for anything.
 		}
-		return []Action{{Do: ActExecute, Text: "goes on without a new prompt"}}
+		return []Action{{Do: ActExecute}} // goes on
 	}
 	if open != nil && (e.Beside || open.takesPart(e)) {
 		return joinsBeside(open, e)

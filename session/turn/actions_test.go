@@ -108,7 +108,7 @@ const (
 	other   = `abort interrupted: another prompt began; `
 	startT1 = `start prompt c1/t1 "p"`
 	startT2 = `start prompt c1/t2 "p"`
-	goesOn  = "execute goes on without a new prompt"
+	goesOn  = "execute"
 	exited  = "abort interrupted: the CLI exited"
 	again   = "abort interrupted: the conversation was taken up again"
 	moved   = "abort interrupted: another conversation began; conversation c2"

@@ -15,7 +15,7 @@ import (
 const goldenFinished = `{"event":"START","at":"2026-11-21T03:00:01.005Z","number":3,"type":"prompt","launch":"l1","conversation":"c1","turn_id":"t1","commit":"aaa","prompt":"fix \"it\" <now> & here\nplease"}
 {"event":"EXECUTE","at":"2026-11-21T03:00:02.005Z","description":"and this"}
 {"event":"INPUT","at":"2026-11-21T03:00:03.005Z","question":"Bash: git push"}
-{"event":"EXECUTE","at":"2026-11-21T03:00:04.005Z","description":"input answered"}
+{"event":"EXECUTE","at":"2026-11-21T03:00:04.005Z"}
 {"event":"CHILDREN","at":"2026-11-21T03:00:05.005Z","children":["helper","tester"]}
 {"event":"NOTE","at":"2026-11-21T03:00:06.005Z","text":{"base64":"//4="}}
 {"event":"END","at":"2026-11-21T03:00:07.005Z","outcome":"success","commit_hash":"bbb","snapshot":"ccc","message":"done"}

@@ -97,7 +97,8 @@ func (t *Turn) Start(s Start) error {
 	return nil
 }
 
-// Execute logs a task given to the CLI. Execute may be called any number of times.
+// Execute logs a task given to the CLI, "" where it goes on and nobody asks it for more. Execute may be called any
+// number of times.
 func (t *Turn) Execute(description string) error {
 	return t.append(line{Event: eventExecute, Description: text(description)})
 }
@@ -139,8 +140,8 @@ func (t *Turn) Limited(l *Limit, message string) error {
 	return t.append(e)
 }
 
-// Resumed logs that the user has answered, as an EXECUTE.
-func (t *Turn) Resumed() error { return t.Execute("input answered") }
+// Resumed logs that the user has answered, as an EXECUTE without a task.
+func (t *Turn) Resumed() error { return t.Execute("") }
 
 // Children logs agents that the turn has started, in addition to earlier ones.
 func (t *Turn) Children(ids []string) error {
