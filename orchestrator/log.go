@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"paw/orchestrator/app"
-	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/transcript"
@@ -67,11 +66,7 @@ func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, 
 
 // logAll reads the newest conversation.
 func logAll(ctx context.Context, a app.Agent, records []turn.Record) (*Logged, error) {
-	one, err := children.Session(ctx, a)
-	if err != nil {
-		return nil, err
-	}
-	said, err := one.History(ctx)
+	said, err := transcript.History(ctx, a)
 	if err != nil {
 		return nil, err
 	}

@@ -12,27 +12,24 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 )
 
-// Watch observes sessions repeatedly, for commands that keep showing them. It keeps their agents as
-// live sessions.
+// Watch observes sessions repeatedly, for commands that keep showing them.
 type Watch struct {
 	home    *app.App
 	options StatusOptions
-	shown   map[string]*live.Registry
 
 	followed map[string]int // by agent, the turn for which FollowUnseen has started a process
 
 	stamps map[string]fileStamp // by path, of the files that the last look has read; nil until Changed is called
 }
 
-// NewWatch returns a Watch of the selected sessions. Close releases it.
+// NewWatch returns a Watch of the selected sessions.
 func NewWatch(h *app.App, o StatusOptions) *Watch {
-	return &Watch{home: h, options: o, shown: map[string]*live.Registry{}, followed: map[string]int{}}
+	return &Watch{home: h, options: o, followed: map[string]int{}}
 }
 
 // Look returns the states of sessions and agents now, as Status does.
@@ -44,23 +41,8 @@ func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, pro
 		return nil, problems, err
 	}
 	w.follow(before, all)
-	there := map[string]bool{}
 	for _, f := range all {
-		there[f.Session.Name] = true
-	}
-	for name, one := range w.shown {
-		if !there[name] {
-			unloadAll(one)
-			delete(w.shown, name)
-		}
-	}
-	for _, f := range all {
-		one := w.shown[f.Session.Name]
-		if one == nil {
-			one = live.NewRegistry(live.Source{})
-			w.shown[f.Session.Name] = one
-		}
-		st := observe.StatusWith(*f, one.Take(observe.LiveFacts(w.home, *f)))
+		st := observe.StatusWith(*f, observe.States(w.home, *f))
 		noteGone(&st)
 		FollowUnseen(w.home, st, w.followed)
 		tags.add(ctx, &st)
@@ -69,28 +51,11 @@ func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, pro
 	return statuses, problems, nil
 }
 
-// Close releases the live sessions of Look.
-func (w *Watch) Close() {
-	for name, one := range w.shown {
-		unloadAll(one)
-		delete(w.shown, name)
-	}
-}
-
 // Status returns the states of sessions and agents. It writes nothing, starts one tmux client per
 // socket and no git, and one more tmux client if the state of some agent only shows on its screen.
 // Unreadable records come back as problems beside the sessions that can be read.
 func Status(ctx context.Context, h *app.App, o StatusOptions) (statuses []observe.SessionStatus, problems []error, err error) {
-	w := NewWatch(h, o)
-	defer w.Close()
-	return w.Look(ctx)
-}
-
-// unloadAll unloads the agents that are at rest and are shown in no terminal.
-func unloadAll(agents *live.Registry) {
-	for _, branch := range agents.Branches() {
-		agents.Unload(branch)
-	}
+	return NewWatch(h, o).Look(ctx)
 }
 
 // fileStamp holds the time and size of a file, which change when the file is written.

@@ -57,7 +57,6 @@ func (d *desk) ShowAll(all bool) {
 // close ends the watch on this machine and on the hosts.
 func (d *desk) close() {
 	if d.watch != nil {
-		d.watch.Close()
 		d.feeds.close()
 	}
 }

@@ -266,7 +266,6 @@ func (o *statusOptions) watchStatus(ctx context.Context, h *app.App, agents []st
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	w := orchestrator.NewWatch(h, o.StatusOptions)
-	defer w.Close()
 	far := &hostFeeds{cancel: func() {}}
 	if !o.here && o.Name == "" {
 		far = followHosts(h, o.All, make(chan struct{}, 1))

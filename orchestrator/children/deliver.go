@@ -18,7 +18,6 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
-	"paw/orchestrator/transcript"
 	"paw/orchestrator/turns"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -114,15 +113,14 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 		return live.Busy, nil // another prompt is being typed
 	}
 	defer unlock()
-	registry := live.NewRegistry(liveSource(d.App, s.Name, d.keyboard.Panes, observe.NotAtScreens))
-	parent, err := registry.Load(ctx, live.Branch{Repository: s.GitCommonDir, Name: w.Branch})
-	if errors.Is(err, live.ErrNoAgent) {
-		return live.NothingOwed, nil
-	}
+	all, err := looksAt(d.App, s.Name, d.keyboard.Panes, observe.NotAtScreens)(ctx)
 	if err != nil {
 		return live.NothingOwed, err
 	}
-	family := parent.Family()
+	family, there := live.FamilyOf(all, branchOf(s, w))
+	if !there {
+		return live.NothingOwed, nil
+	}
 	if verdict := live.Decide(family, occasion); verdict != live.Due {
 		return verdict, nil
 	}
@@ -260,37 +258,18 @@ func ClaimAll(h *app.App, sessionName string) {
 	}
 }
 
-// liveSource returns a source of live sessions for one session; ask lists the panes. A wait for
-// agents reads screens as well, for dialogs that nothing else reports.
-func liveSource(h *app.App, name string, ask observe.AskPanes, look observe.ScreenPolicy) live.Source {
-	return live.Source{
-		Look: func(ctx context.Context) ([]live.Facts, error) {
-			s, err := h.Load(name)
-			if err != nil {
-				return nil, err
-			}
-			f, err := observe.With(ctx, h, s, ask, look)
-			if err != nil {
-				return nil, err
-			}
-			return observe.LiveFacts(h, f), nil
-		},
-		History: conversations(h, name),
-	}
-}
-
-// conversations returns a function that reads the newest conversation of an agent.
-func conversations(h *app.App, sessionName string) func(context.Context, live.Branch) (live.Conversation, error) {
-	return func(ctx context.Context, of live.Branch) (live.Conversation, error) {
-		s, err := h.Load(sessionName)
+// looksAt returns a function that looks at the agents of a session; ask lists the panes. A wait for agents reads screens as
+// well, for dialogs that nothing else reports.
+func looksAt(h *app.App, name string, ask observe.AskPanes, look observe.ScreenPolicy) func(context.Context) ([]live.Facts, error) {
+	return func(ctx context.Context) ([]live.Facts, error) {
+		s, err := h.Load(name)
 		if err != nil {
-			return live.Conversation{}, err
+			return nil, err
 		}
-		for i := range s.Agents {
-			if w := &s.Agents[i]; w.Branch == of.Name {
-				return transcript.History(ctx, h.Agent(s, w))
-			}
+		f, err := observe.With(ctx, h, s, ask, look)
+		if err != nil {
+			return nil, err
 		}
-		return live.Conversation{}, live.ErrNoAgent
+		return observe.LiveFacts(h, f), nil
 	}
 }

@@ -108,15 +108,19 @@ func childrenNamed(s *session.Session, agentName string, names []string) error {
 }
 
 func familyOf(ctx context.Context, a app.Agent, ask observe.AskPanes) (live.Family, error) {
-	branches := []live.Branch{{Repository: a.Session.GitCommonDir, Name: a.Record.Branch}}
-	for _, child := range a.Session.Children(a.Record.Name) {
-		branches = append(branches, live.Branch{Repository: a.Session.GitCommonDir, Name: a.Session.Agent(child).Branch})
-	}
-	sessions, err := live.NewRegistry(liveSource(a.App, a.Session.Name, ask, observe.NotAtScreens)).LoadAll(ctx, branches)
+	all, err := looksAt(a.App, a.Session.Name, ask, observe.NotAtScreens)(ctx)
 	if err != nil {
 		return live.Family{}, fmt.Errorf("%s: %w", a.Record.Name, err)
 	}
-	return sessions[0].Family(), nil
+	f, there := live.FamilyOf(all, branchOf(a.Session, a.Record))
+	if !there {
+		return f, fmt.Errorf("%s: %w", a.Record.Name, live.ErrNoAgent)
+	}
+	return f, nil
+}
+
+func branchOf(s *session.Session, w *session.Agent) live.Branch {
+	return live.Branch{Repository: s.GitCommonDir, Name: w.Branch}
 }
 
 // recordWait records the wait in place of an earlier one. The error is turns.ErrSettled when the
@@ -246,14 +250,14 @@ func WaitsOf(ctx context.Context, h *app.App, s *session.Session, ask observe.As
 	if !slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Wait != nil }) {
 		return waits, nil
 	}
-	registry := live.NewRegistry(liveSource(h, s.Name, ask, observe.NotAtScreens))
-	if err := registry.LoadActive(ctx); err != nil {
+	all, err := looksAt(h, s.Name, ask, observe.NotAtScreens)(ctx)
+	if err != nil {
 		return nil, err
 	}
-	for _, w := range s.Agents {
-		one := registry.Get(live.Branch{Repository: s.GitCommonDir, Name: w.Branch})
-		if w.Wait != nil && one != nil {
-			waits[w.Name] = one.Family()
+	for i := range s.Agents {
+		w := &s.Agents[i]
+		if f, there := live.FamilyOf(all, branchOf(s, w)); w.Wait != nil && there {
+			waits[w.Name] = f
 		}
 	}
 	return waits, nil
@@ -300,17 +304,4 @@ func keepResumed(ctx context.Context, h *app.App, sessionName string, waits map[
 		return nil
 	})
 	return err
-}
-
-// Session returns an agent as a live session with facts from the record only, for callers that need
-// its conversation.
-func Session(ctx context.Context, a app.Agent) (*live.Session, error) {
-	branch := live.Branch{Repository: a.Session.GitCommonDir, Name: a.Record.Branch}
-	registry := live.NewRegistry(live.Source{
-		Look: func(context.Context) ([]live.Facts, error) {
-			return []live.Facts{{Branch: branch, Record: *a.Record, Status: live.State(live.Observation{})}}, nil
-		},
-		History: conversations(a.App, a.Session.Name),
-	})
-	return registry.Load(ctx, branch)
 }

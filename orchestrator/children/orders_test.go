@@ -237,9 +237,7 @@ func (f *family) checkUnconfirmed() string {
 func (f *family) childFacts(name string) live.Facts {
 	f.tb.Helper()
 	s := f.record()
-	one, err := live.NewRegistry(liveSource(f.p, familySession, f.panes, observe.NotAtScreens)).Load(f.tb.Context(), live.Branch{
-		Repository: s.GitCommonDir, Name: s.Agent(name).Branch,
-	})
+	one, err := live.NewRegistry(looksAt(f.p, familySession, f.panes, observe.NotAtScreens)).Load(f.tb.Context(), branchOf(s, s.Agent(name)))
 	f.must(err)
-	return one.Family().Parent
+	return one.Parent
 }

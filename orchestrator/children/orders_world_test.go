@@ -490,11 +490,9 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, 
 func (f *family) facts() live.Family {
 	f.tb.Helper()
 	s := f.record()
-	all, err := live.NewRegistry(liveSource(f.p, familySession, f.panes, observe.NotAtScreens)).Load(f.tb.Context(), live.Branch{
-		Repository: s.GitCommonDir, Name: s.Agent(parentName).Branch,
-	})
+	all, err := live.NewRegistry(looksAt(f.p, familySession, f.panes, observe.NotAtScreens)).Load(f.tb.Context(), branchOf(s, s.Agent(parentName)))
 	f.must(err)
-	return all.Family()
+	return all
 }
 
 func (f *family) String() string {

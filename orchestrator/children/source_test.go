@@ -10,6 +10,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/transcript"
 	"paw/session"
 	"paw/session/history"
 )
@@ -36,21 +37,20 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 		f.must(err)
 	}
 	s := f.record()
-	branch := func(name string) live.Branch {
-		return live.Branch{Repository: s.GitCommonDir, Name: s.Agent(name).Branch}
-	}
-	registry := live.NewRegistry(liveSource(f.p, familySession, f.panes, observe.NotAtScreens))
+	branch := func(name string) live.Branch { return branchOf(s, s.Agent(name)) }
+	registry := live.NewRegistry(looksAt(f.p, familySession, f.panes, observe.NotAtScreens))
 	child, err := registry.Load(t.Context(), branch("c"))
 	f.must(err)
 	if all := registry.Branches(); !slices.Equal(all, []live.Branch{branch(parentName), branch("c")}) {
 		t.Errorf("branches %v", all)
 	}
-	if parent := child.Family().Parent.Parent; parent != branch(parentName) || child.Status().State != session.StateRunning {
-		t.Errorf("child of %v, %s", parent, child.Status().State)
+	if child.Parent.Parent != branch(parentName) || child.State().State != session.StateRunning {
+		t.Errorf("child of %v, %s", child.Parent.Parent, child.State().State)
 	}
 	messages := func() []history.Message {
 		t.Helper()
-		h, err := child.History(t.Context())
+		s := f.record()
+		h, err := transcript.History(t.Context(), f.p.Agent(s, s.Agent("c")))
 		f.must(err)
 		return h.Messages()
 	}
@@ -60,17 +60,17 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	}
 	say(`{"type":"message","role":"assistant","content":"hi"}`)
 	f.end("c", "")
-	f.must(registry.Refresh(t.Context()))
 	if got := messages(); len(got) != 2 || got[1].Role != history.RoleAssistant {
-		t.Errorf("after another look: messages %+v", got)
+		t.Errorf("later: messages %+v", got)
 	}
-	if child.Status().State != session.StateIdle {
-		t.Errorf("after its turn it is %s", child.Status().State)
+	f.must(registry.Refresh(t.Context()))
+	if child, _ = registry.Get(branch("c")); child.State().State != session.StateIdle {
+		t.Errorf("after its turn it is %s", child.State().State)
 	}
 	if _, err := registry.Load(t.Context(), live.Branch{Repository: s.GitCommonDir, Name: "main"}); !errors.Is(err, live.ErrNoAgent) {
 		t.Errorf("a branch without an agent: %v", err)
 	}
-	if _, err := live.NewRegistry(liveSource(f.p, "other", f.panes, observe.NotAtScreens)).Load(t.Context(), branch("c")); kindOf(err) != errs.NotFound {
+	if _, err := live.NewRegistry(looksAt(f.p, "other", f.panes, observe.NotAtScreens)).Load(t.Context(), branch("c")); kindOf(err) != errs.NotFound {
 		t.Errorf("a session that is not there: %v", err)
 	}
 }

@@ -80,10 +80,10 @@ func Wait(ctx context.Context, h *app.App, s *session.Session, o WaitOptions) (*
 	ClaimAll(h, s.Name)
 	branches := make([]live.Branch, len(names))
 	for i, name := range names {
-		branches[i] = live.Branch{Repository: s.GitCommonDir, Name: s.Agent(name).Branch}
+		branches[i] = branchOf(s, s.Agent(name))
 	}
-	registry := live.NewRegistry(liveSource(h, s.Name, observe.AskTmux(h), observe.WhereRunning))
-	sessions, err := registry.LoadAll(ctx, branches)
+	registry := live.NewRegistry(looksAt(h, s.Name, observe.AskTmux(h), observe.WhereRunning))
+	err = registry.EnsureLoaded(ctx, branches...)
 	if errors.Is(err, live.ErrNoAgent) {
 		return nil, errs.New(errs.NotFound, "%s: an agent was removed just now", s.Name).Hint("paw status %s", s.Name)
 	}
@@ -93,8 +93,9 @@ func Wait(ctx context.Context, h *app.App, s *session.Session, o WaitOptions) (*
 	began := h.Now()
 	for {
 		waited := &Waited{Session: s.Name, Anybody: len(o.Agents) == 0}
-		for i, one := range sessions {
-			waited.Agents = append(waited.Agents, awaitedOf(names[i], one))
+		for i, name := range names {
+			one, there := registry.Get(branches[i])
+			waited.Agents = append(waited.Agents, awaitedOf(name, one, there))
 		}
 		if o.Look != nil {
 			o.Look(waited)
@@ -159,12 +160,11 @@ func whomToAwait(h *app.App, s *session.Session, named []string) ([]string, erro
 }
 
 // awaitedOf returns the present state of an agent.
-func awaitedOf(name string, one *live.Session) Awaited {
-	if one.Gone() {
+func awaitedOf(name string, one live.Family, there bool) Awaited {
+	if !there {
 		return Awaited{Result: live.Removed(name), Finished: true}
 	}
-	facts := one.Family().Parent
-	a := Awaited{Result: facts.Result(), Status: one.Status(), Finished: facts.Finished()}
+	a := Awaited{Result: one.Parent.Result(), Status: one.State(), Finished: one.Parent.Finished()}
 	if !a.Finished {
 		a.Result = live.Result{Agent: a.Agent, CLI: a.CLI, Branch: a.Branch, Turn: a.Turn}
 	}

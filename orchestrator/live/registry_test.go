@@ -5,17 +5,14 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"paw/session"
-	"paw/session/history"
 	"paw/session/turn"
 )
 
 // disk is where the facts of a test come from: agents by name, which is also their branch.
 type disk struct {
-	mu     sync.Mutex
 	agents map[string]Facts
 	reads  int
 	fail   error
@@ -25,8 +22,6 @@ func branchOf(name string) Branch { return Branch{Repository: "/r", Name: name} 
 
 // set changes an agent; a parent is not asked whether it likes it.
 func (d *disk) set(name, parent string, state session.State, waitsFor ...string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	f := Facts{
 		Branch: branchOf(name), Record: session.Agent{Name: name, CLI: "demo", Parent: parent},
 		Status: session.AgentStatus{State: state}, Last: &turn.Record{Number: 1, State: turn.Finished},
@@ -40,61 +35,42 @@ func (d *disk) set(name, parent string, state session.State, waitsFor ...string)
 	d.agents[name] = f
 }
 
-// show lets terminals show an agent.
-func (d *disk) show(name string, terminals ...string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+// change changes the facts of an agent.
+func (d *disk) change(name string, by func(*Facts)) {
 	f := d.agents[name]
-	f.Terminals = terminals
+	by(&f)
 	d.agents[name] = f
 }
 
-func (d *disk) remove(name string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.agents, name)
-}
-
-func (d *disk) source() Source {
-	return Source{
-		Look: func(context.Context) ([]Facts, error) {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			d.reads++
-			var all []Facts
-			for _, f := range d.agents {
-				for _, other := range d.agents {
-					if other.Record.Parent == f.Record.Name {
-						f.Children = append(f.Children, other.Branch)
-					}
-				}
-				all = append(all, f)
+func (d *disk) look(context.Context) ([]Facts, error) {
+	d.reads++
+	var all []Facts
+	for _, f := range d.agents {
+		for _, other := range d.agents {
+			if other.Record.Parent == f.Record.Name {
+				f.Children = append(f.Children, other.Branch)
 			}
-			return all, d.fail
-		},
-		History: func(_ context.Context, of Branch) (Conversation, error) {
-			h := history.New()
-			h.AddMessage(history.Message{Role: history.RoleUser, Content: "of " + of.Name})
-			return Conversation{History: h}, nil
-		},
+		}
+		all = append(all, f)
 	}
+	return all, d.fail
 }
 
 func newDisk(t *testing.T) (*disk, *Registry) {
 	t.Helper()
 	d := &disk{agents: map[string]Facts{}}
-	r := NewRegistry(d.source())
+	r := NewRegistry(d.look)
 	t.Cleanup(func() { checkInvariants(t, r) })
 	return d, r
 }
 
-func load(t *testing.T, r *Registry, name string) *Session {
+func load(t *testing.T, r *Registry, name string) Family {
 	t.Helper()
-	s, err := r.Load(t.Context(), branchOf(name))
+	f, err := r.Load(t.Context(), branchOf(name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	return f
 }
 
 func refresh(t *testing.T, r *Registry) {
@@ -102,14 +78,13 @@ func refresh(t *testing.T, r *Registry) {
 	if err := r.Refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	checkInvariants(t, r)
 }
 
 // loadedNames are the agents in the registry.
 func loadedNames(r *Registry) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	var names []string
-	for b := range r.sessions {
+	for b := range r.loaded {
 		names = append(names, b.Name)
 	}
 	slices.Sort(names)
@@ -119,52 +94,36 @@ func loadedNames(r *Registry) []string {
 // mayResume reports whether there is something for a parent to go on with, should the user turn to it.
 func mayResume(f Family) bool { return strings.Contains(Recall(f), "with your next paw send") }
 
-// checkInvariants holds at every moment: the children of whoever waits are loaded.
+// checkInvariants holds at every moment: the children of whoever waits are loaded, and who is not there is not.
 func checkInvariants(t *testing.T, r *Registry) {
 	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for b, s := range r.sessions {
-		if s.branch != b || s.gone {
-			t.Errorf("%s: the index has a session of %s, gone %t", b.Name, s.branch.Name, s.gone)
+	for b := range r.loaded {
+		f, there := r.Get(b)
+		if !there || f.Parent.Branch != b {
+			t.Errorf("%s is loaded and not there", b.Name)
 		}
-		for _, child := range s.facts.Children {
-			if r.sessions[child] == nil && s.facts.Waits() {
+		for _, child := range f.Parent.Children {
+			if !r.loaded[child] && f.Awaits() {
 				t.Errorf("%s waits and its child %s is not loaded", b.Name, child.Name)
 			}
 		}
 	}
 }
 
-func TestLoadTwiceIsTheSameSession(t *testing.T) {
-	d, r := newDisk(t)
-	d.set("a", "", session.StateIdle)
-	a := load(t, r, "a")
-	again, err := r.Load(t.Context(), branchOf("a"))
-	if err != nil || again != a || r.Get(branchOf("a")) != a || load(t, r, "a") != a {
-		t.Errorf("another session; %v", err)
-	}
-	if d.reads != 1 {
-		t.Errorf("%d looks, want 1", d.reads)
-	}
-	if a.branch != branchOf("a") || a.Status().State != session.StateIdle || a.Gone() {
-		t.Errorf("got %+v", a.Family().Parent)
-	}
+func stateOf(r *Registry, name string) session.State {
+	f, _ := r.Get(branchOf(name))
+	return f.State().State
 }
 
-func TestLoadAtOnceIsTheSameSession(t *testing.T) {
+func TestLoadLooksOnce(t *testing.T) {
 	d, r := newDisk(t)
 	d.set("a", "", session.StateIdle)
-	got := make([]*Session, 16)
-	var group sync.WaitGroup
-	for i := range got {
-		group.Go(func() { got[i], _ = r.Load(t.Context(), branchOf("a")) })
+	if a := load(t, r, "a"); a.Parent.Branch != branchOf("a") || a.State().State != session.StateIdle {
+		t.Errorf("got %+v", a)
 	}
-	group.Wait()
-	for _, s := range got {
-		if s == nil || s != got[0] {
-			t.Fatal("several sessions of one branch")
-		}
+	d.set("a", "", session.StateRunning)
+	if load(t, r, "a"); stateOf(r, "a") != session.StateIdle || d.reads != 1 {
+		t.Errorf("%d looks, want 1", d.reads)
 	}
 }
 
@@ -173,11 +132,15 @@ func TestLoadOfWhatIsNot(t *testing.T) {
 	if _, err := r.Load(t.Context(), branchOf("a")); !errors.Is(err, ErrNoAgent) {
 		t.Errorf("got %v", err)
 	}
+	d.set("b", "", session.StateIdle)
+	if err := r.EnsureLoaded(t.Context(), branchOf("a"), branchOf("b")); !errors.Is(err, ErrNoAgent) {
+		t.Errorf("got %v", err)
+	}
 	d.fail = errors.New("disk on fire")
 	if _, err := r.Load(t.Context(), branchOf("a")); !errors.Is(err, d.fail) {
 		t.Errorf("got %v", err)
 	}
-	if r.Get(branchOf("a")) != nil || len(loadedNames(r)) != 0 {
+	if _, there := r.Get(branchOf("a")); there {
 		t.Error("something is loaded")
 	}
 }
@@ -193,22 +156,20 @@ func TestUnload(t *testing.T) {
 			if state == session.StateWaitingChildren {
 				d.set("a", "", session.StateIdle, "b")
 			}
-			a := load(t, r, "a")
-			if a.Status().State != state {
-				t.Fatalf("state %s", a.Status().State)
+			if got := load(t, r, "a").State().State; got != state {
+				t.Fatalf("state %s", got)
 			}
-			d.show("a", "/dev/pts/1")
-			refresh(t, r)
-			if a.Status().State != state {
-				t.Errorf("a terminal made it %s", a.Status().State)
+			d.change("a", func(f *Facts) { f.Terminals = []string{"/dev/pts/1"} })
+			if refresh(t, r); stateOf(r, "a") != state {
+				t.Errorf("a terminal made it %s", stateOf(r, "a"))
 			}
-			if r.Unload(branchOf("a")) || r.Get(branchOf("a")) != a {
+			if r.Unload(branchOf("a")) {
 				t.Error("unloaded while it is shown")
 			}
-			d.show("a")
+			d.change("a", func(f *Facts) { f.Terminals = nil })
 			refresh(t, r)
 			want := state == session.StateIdle || state == session.StateCompleted || state == session.StateError
-			if got := r.Unload(branchOf("a")); got != want || (r.Get(branchOf("a")) == nil) != want {
+			if got := r.Unload(branchOf("a")); got != want || (len(loadedNames(r)) == 0) != want {
 				t.Errorf("unloaded %t, want %t", got, want)
 			}
 		})
@@ -219,7 +180,7 @@ func TestAChildOfWhoeverWaitsIsNotUnloaded(t *testing.T) {
 	d, r := newDisk(t)
 	d.set("p", "", session.StateIdle, "c")
 	d.set("c", "p", session.StateIdle)
-	p := load(t, r, "p")
+	load(t, r, "p")
 	if got := loadedNames(r); !slices.Equal(got, []string{"c", "p"}) {
 		t.Fatalf("loaded %v: a parent that waits brings its children", got)
 	}
@@ -228,8 +189,24 @@ func TestAChildOfWhoeverWaitsIsNotUnloaded(t *testing.T) {
 	}
 	d.set("p", "", session.StateIdle)
 	refresh(t, r)
-	if p.Status().State != session.StateIdle || !r.Unload(branchOf("c")) || !r.Unload(branchOf("p")) {
+	if stateOf(r, "p") != session.StateIdle || !r.Unload(branchOf("c")) || !r.Unload(branchOf("p")) {
 		t.Error("nobody waits any more, and it stays")
+	}
+}
+
+// The children of one that blocks in paw wait are loaded, and it is told which are left.
+func TestWhoBlocksHasItsChildrenLoaded(t *testing.T) {
+	d, r := newDisk(t)
+	d.set("p", "", session.StateRunning)
+	d.set("c", "p", session.StateRunning)
+	d.set("e", "p", session.StateIdle)
+	d.change("p", func(f *Facts) { f.Blocked = []string{"c", "e"} })
+	p := load(t, r, "p")
+	if got := loadedNames(r); !slices.Equal(got, []string{"c", "e", "p"}) {
+		t.Errorf("loaded %v", got)
+	}
+	if w := p.waiting(); w == nil || !slices.Equal(w.Left, []string{"c"}) {
+		t.Errorf("waits %+v", w)
 	}
 }
 
@@ -238,44 +215,34 @@ func TestRefreshReplacesAndNeverMerges(t *testing.T) {
 	d.set("p", "", session.StateIdle, "c")
 	d.set("c", "p", session.StateIdle)
 	p, c := load(t, r, "p"), load(t, r, "c")
-	if p.Status().State != session.StateWaitingChildren || p.Family().Parent.Record.Wait == nil || len(p.Family().Parent.Children) != 1 || !mayResume(p.Family()) {
-		t.Fatalf("%s, %v, %v", p.Status().State, p.Family().Parent.Record.Wait, p.Family().Parent.Children)
-	}
-	if parent := c.Family().Parent.Parent; parent != branchOf("p") {
-		t.Errorf("parent %v", parent)
+	if p.State().State != session.StateWaitingChildren || len(p.Parent.Children) != 1 || !mayResume(p) || c.Parent.Parent != branchOf("p") {
+		t.Fatalf("%s, %v, parent %v", p.State().State, p.Parent.Children, c.Parent.Parent)
 	}
 	d.set("p", "", session.StateRunning)
-	d.remove("c")
+	delete(d.agents, "c")
 	refresh(t, r)
-	if p.Status().State != session.StateRunning || p.Family().Parent.Record.Wait != nil || len(p.Family().Parent.Children) != 0 || mayResume(p.Family()) || p.Gone() {
-		t.Errorf("%s, %v, %v: something of before is left", p.Status().State, p.Family().Parent.Record.Wait, p.Family().Parent.Children)
+	p, _ = r.Get(branchOf("p"))
+	if p.State().State != session.StateRunning || p.Parent.Record.Wait != nil || len(p.Parent.Children) != 0 || mayResume(p) {
+		t.Errorf("%s, %v, %v: something of before is left", p.State().State, p.Parent.Record.Wait, p.Parent.Children)
 	}
-	if !c.Gone() || r.Get(branchOf("c")) != nil {
+	if _, there := r.Get(branchOf("c")); there {
 		t.Error("an agent that left is still there")
 	}
-	if parent := c.Family().Parent.Parent; parent != (Branch{}) {
-		t.Errorf("an agent that left still has the parent %v", parent)
-	}
 	d.set("c", "p", session.StateIdle)
-	if again := load(t, r, "c"); again == c {
+	refresh(t, r)
+	if _, there := r.Get(branchOf("c")); there {
 		t.Error("an agent that came again is the one that left")
-	}
-	if p.Gone() {
-		t.Error("p is gone")
 	}
 }
 
 func TestAFailedLookChangesNothing(t *testing.T) {
 	d, r := newDisk(t)
 	d.set("p", "", session.StateIdle)
-	p := load(t, r, "p")
+	load(t, r, "p")
 	d.set("p", "", session.StateRunning)
 	d.fail = errors.New("disk on fire")
-	if err := r.Refresh(t.Context()); !errors.Is(err, d.fail) || p.Status().State != session.StateIdle {
-		t.Errorf("%v, %s", err, p.Status().State)
-	}
-	if err := r.LoadActive(t.Context()); !errors.Is(err, d.fail) {
-		t.Errorf("%v", err)
+	if err := r.Refresh(t.Context()); !errors.Is(err, d.fail) || stateOf(r, "p") != session.StateIdle {
+		t.Errorf("%v, %s", err, stateOf(r, "p"))
 	}
 }
 
@@ -284,53 +251,27 @@ func TestWhoBeginsToWaitGetsItsChildrenLoaded(t *testing.T) {
 	d.set("p", "", session.StateIdle)
 	d.set("c", "p", session.StateRunning)
 	d.set("g", "c", session.StateRunning)
-	p := load(t, r, "p")
+	load(t, r, "p")
+	parent := func() Family { f, _ := r.Get(branchOf("p")); return f }
 	if got := loadedNames(r); !slices.Equal(got, []string{"p"}) {
 		t.Fatalf("loaded %v", got)
 	}
 	d.set("p", "", session.StateIdle, "c")
 	refresh(t, r)
-	if got := loadedNames(r); !slices.Equal(got, []string{"c", "p"}) || mayResume(p.Family()) {
+	if got := loadedNames(r); !slices.Equal(got, []string{"c", "p"}) || mayResume(parent()) {
 		t.Errorf("loaded %v", got)
 	}
 	d.set("c", "p", session.StateIdle, "g")
 	refresh(t, r)
-	if got := loadedNames(r); !slices.Equal(got, []string{"c", "g", "p"}) || mayResume(p.Family()) {
+	if got := loadedNames(r); !slices.Equal(got, []string{"c", "g", "p"}) || mayResume(parent()) {
 		t.Errorf("loaded %v: c has not ended as long as it waits itself", got)
 	}
 	d.set("c", "p", session.StateIdle)
-	refresh(t, r)
-	if !mayResume(p.Family()) {
+	if refresh(t, r); !mayResume(parent()) {
 		t.Error("c has ended")
 	}
-}
-
-func TestLoadActive(t *testing.T) {
-	d, r := newDisk(t)
-	for _, state := range allStates {
-		if state != session.StateWaitingChildren {
-			d.set(string(state), "", state)
-		}
-	}
-	d.set("p", "", session.StateSuspended, "c", "left") // it waits also when its CLI is gone
-	d.set("c", "p", session.StateIdle, "g")
-	d.set("sibling", "p", session.StateSuspended)
-	d.set("g", "c", session.StateCompleted)
-	d.set("gg", "g", session.StateIdle)
-	want := []string{"c", "g", "p", "running", "sibling", "waiting_input"}
-	for range 2 {
-		if err := r.LoadActive(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if got := loadedNames(r); !slices.Equal(got, want) {
-			t.Errorf("loaded %v, want %v", got, want)
-		}
-	}
-	if all := r.Branches(); len(all) != 12 {
-		t.Errorf("%d branches, want those that are not loaded, too", len(all))
-	}
-	if p := load(t, r, "p"); p.Status().State != session.StateWaitingChildren || !mayResume(p.Family()) {
-		t.Errorf("p is %s, and one of its children has left: it may go on", p.Status().State)
+	if all := r.Branches(); len(all) != 3 {
+		t.Errorf("%d branches", len(all))
 	}
 }
 
@@ -339,86 +280,25 @@ func TestRecordsThatLoopDoNoHarm(t *testing.T) {
 	d.set("x", "y", session.StateIdle, "y")
 	d.set("y", "x", session.StateIdle, "x")
 	d.set("z", "z", session.StateIdle, "z")
-	if err := r.LoadActive(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	load(t, r, "x")
+	load(t, r, "z")
 	refresh(t, r)
-	if got := loadedNames(r); !slices.Equal(got, []string{"x", "y", "z"}) || mayResume(load(t, r, "z").Family()) {
+	if got := loadedNames(r); !slices.Equal(got, []string{"x", "y", "z"}) || mayResume(load(t, r, "z")) {
 		t.Errorf("loaded %v", got)
 	}
 }
 
-func TestHistoryIsReadWhenAskedForAndAnewAfterALook(t *testing.T) {
-	d, r := newDisk(t)
-	d.set("a", "", session.StateIdle)
-	a := load(t, r, "a")
-	first, err := a.History(t.Context())
-	if err != nil || len(first.Messages()) != 1 || first.Messages()[0].Content != "of a" {
-		t.Fatalf("%v %v", first, err)
-	}
-	if again, _ := a.History(t.Context()); again.History != first.History {
-		t.Error("read twice")
-	}
-	refresh(t, r)
-	if later, _ := a.History(t.Context()); later.History == first.History {
-		t.Error("a look left the old conversation")
-	}
-}
-
-// Attaching and detaching is counted, and changes nothing else, whatever happens meanwhile.
-func TestAttachAndDetachAHundredTimesWhileStatesChange(t *testing.T) {
+// Terminals that show an agent, or do not any more, change nothing of its state.
+func TestTerminalsChangeNoState(t *testing.T) {
 	d, r := newDisk(t)
 	d.set("p", "", session.StateIdle, "c")
 	d.set("c", "p", session.StateRunning)
-	p := load(t, r, "p")
-	stop := make(chan struct{})
-	var group sync.WaitGroup
-	group.Go(func() {
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			default:
-			}
-			d.set("c", "p", []session.State{session.StateRunning, session.StateIdle, session.StateSuspended}[i%3])
-			if i%4 == 0 {
-				d.set("p", "", session.StateRunning)
-			} else {
-				d.set("p", "", session.StateIdle, "c")
-			}
-			if err := r.Refresh(context.Background()); err != nil {
-				t.Error(err)
-			}
-			checkInvariants(t, r)
-			r.Unload(branchOf("c"))
-			checkInvariants(t, r)
-		}
-	})
-	var viewers sync.WaitGroup
-	for range 4 {
-		viewers.Go(func() {
-			for range 25 {
-				if state := p.Status().State; state != session.StateWaitingChildren && state != session.StateRunning {
-					t.Errorf("state %s", state)
-				}
-				if r.Get(branchOf("p")) != p || r.Unload(branchOf("p")) {
-					t.Error("a session at work was dropped")
-				}
-			}
-		})
-	}
-	viewers.Wait()
-	close(stop)
-	group.Wait()
-	d.set("p", "", session.StateIdle, "c")
-	d.set("c", "p", session.StateRunning)
-	refresh(t, r)
-	before := p.Status()
+	before := load(t, r, "p").State()
 	for _, terminals := range [][]string{{"/dev/pts/1"}, {"/dev/pts/1", "/dev/pts/2"}, nil} {
-		d.show("p", terminals...)
+		d.change("p", func(f *Facts) { f.Terminals = terminals })
 		refresh(t, r)
-		if after := p.Status(); after.State != before.State || after.Reason != before.Reason {
-			t.Errorf("%q: %+v became %+v", terminals, before, after)
+		if f, _ := r.Get(branchOf("p")); f.State().State != before.State || f.State().Reason != before.Reason {
+			t.Errorf("%q: %+v became %+v", terminals, before, f.State())
 		}
 	}
 }

@@ -180,7 +180,7 @@ func (f Facts) State(a Agent) session.AgentStatus {
 
 // States returns the states of all agents, including their waits for children.
 func States(h *app.App, f Facts) []session.AgentStatus {
-	return live.NewRegistry(live.Source{}).Take(LiveFacts(h, f))
+	return live.States(LiveFacts(h, f))
 }
 
 // LiveFacts converts the facts of a session for package live. Results that have arrived are no

@@ -15,7 +15,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/history"
 	"paw/session/turn"
@@ -33,14 +32,22 @@ func Unreadable(w *session.Agent, err error) string {
 	return err.Error()
 }
 
+// Said is the conversation of an agent, as far as it was understood.
+type Said struct {
+	history.History
+	Begun   bool           // the conversation exists, and its id is the CLI's
+	Skipped int            // lines and records that were not understood and may have been messages
+	Unknown map[string]int // number of records by type, for types that paw does not know and that hold no message
+}
+
 // History returns the newest conversation of an agent, from its CLI's own record.
-func History(ctx context.Context, a app.Agent) (live.Conversation, error) {
+func History(ctx context.Context, a app.Agent) (Said, error) {
 	records, _ := a.TurnDir().Records()
 	found, err := Conversation(ctx, a, "", records)
 	if err != nil {
-		return live.Conversation{}, err
+		return Said{}, err
 	}
-	said := live.Conversation{History: history.New(), Begun: found.ID != "", Skipped: found.Skipped, Unknown: found.Unknown}
+	said := Said{History: history.New(), Begun: found.ID != "", Skipped: found.Skipped, Unknown: found.Unknown}
 	if said.Begun {
 		said.History = history.Restored(found.ID)
 	}
