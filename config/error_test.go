@@ -79,6 +79,7 @@ func TestUnknownKeysAreFoundWhereTheyStand(t *testing.T) {
 		{"another case", "«DEFAULT_CLI = 'x'\n", "DEFAULT_CLI", "default_cli", ""},
 		{"another table", "[turns]\n«max_depth = 1\n", "turns.max_depth", "agents.max_depth", ""},
 		{"without its table", "«setup = 'x'\n", "setup", "worktree.setup", ""},
+		{"like one of another table", "[notify]\n«when = 'x'\n", "notify.when", "", "unknown key notify.when"},
 		{"like none", "«colour_scheme = 'x'\n", "colour_scheme", "", "unknown key colour_scheme"},
 		{"quoted", "worktree.«\"co pi\" = []\n", `worktree."co pi"`, "worktree.copy", `unknown key worktree."co pi"`},
 		{"empty", "«\"\" = []\n", `""`, "", `unknown key ""`},

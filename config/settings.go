@@ -167,7 +167,7 @@ func findSetting(path []string) (found *setting, known bool) {
 }
 
 // nearestKey returns the known key that is nearest to an unknown one: of the same table, else with
-// the same last name in another table.
+// the same last name in another table, or a similar one if the key stands in none.
 func nearestKey(path []string) string {
 	table, name := path[:len(path)-1], path[len(path)-1]
 	above := ""
@@ -188,6 +188,9 @@ func nearestKey(path []string) string {
 	}
 	if nearest := Nearest(name, neighbours); nearest != "" {
 		return joinKey(append(slices.Clip(table), nearest))
+	}
+	if len(table) > 0 {
+		return elsewhere[name]
 	}
 	return elsewhere[Nearest(name, lastNames)]
 }

@@ -43,7 +43,7 @@ func RunAgent(sessionName, agentName string, generation int, path string, step f
 	if code == exitLaunchRefused {
 		// The pane shows the reason, and paw status reads it from this file.
 		failed := strings.TrimSuffix(path, fmt.Sprintf("-%d.json", generation)) + ".failed"
-		_ = os.WriteFile(failed, []byte(err.Error()), 0o600)
+		_ = os.WriteFile(failed, []byte(strings.Join(append([]string{err.Error()}, errs.HintsOf(err)...), observe.LaunchHint)), 0o600)
 	}
 	return code, err
 }

@@ -292,12 +292,8 @@ func waitsForLauncher(h *app.App, s *session.Session, j *Job) bool {
 
 // gaveUp refuses the job of an agent that ended at once, with the reason.
 func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
-	if reason := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
-		hint := "paw recover " + s.Name
-		if strings.HasPrefix(reason, j.Agent+": "+setUpFailed) {
-			hint = fmt.Sprintf("paw setup %s/%s", s.Name, j.Agent)
-		}
-		j.Refuse(errors.New(reason), hint)
+	if reason, hints := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
+		j.Refuse(errors.New(reason), hints...)
 		return
 	}
 	if j.unverified {

@@ -80,9 +80,6 @@ func (u *setUp) words() string {
 	return display.Graphemes.Cut(display.OneLine(cmp.Or(u.Command, "copies files")), shownOfCommand)
 }
 
-// setUpFailed is how the reason begins with which a launcher gives up after a failed set-up.
-const setUpFailed = "set-up failed"
-
 // errEnded means that a signal has ended the set-up, as paw stop does.
 var errEnded = errors.New("its set-up was ended")
 
@@ -103,7 +100,7 @@ func (u *setUp) inPane(lock *os.File, env []string) ([]string, error) {
 		}
 	}
 	if failed != "" {
-		return nil, errs.New(errs.Failed, "%s: %s (%s)", u.Agent, setUpFailed, failed).Hint("paw setup %s/%s", u.Session, u.Agent)
+		return nil, errs.New(errs.Failed, "%s: set-up failed (%s)", u.Agent, failed).Hint("paw setup %s/%s", u.Session, u.Agent)
 	}
 	if err := session.NoteSetUp(lock, time.Now().UTC()); err != nil {
 		return nil, err

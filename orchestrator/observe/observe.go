@@ -122,7 +122,8 @@ func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, e
 		a.HookGone = errors.Is(err, os.ErrNotExist)
 	}
 	if lock.State == session.LockFree {
-		a.failure = strings.TrimPrefix(LaunchFailure(h, s.Name, a.Record.Name), a.Record.Name+": ")
+		reason, _ := LaunchFailure(h, s.Name, a.Record.Name)
+		a.failure = strings.TrimPrefix(reason, a.Record.Name+": ")
 	}
 	return a
 }
@@ -261,13 +262,17 @@ func liveness(s *session.Session, on Panes, found bool) session.Liveness {
 	return session.TmuxUnknown
 }
 
-// LaunchFailure returns why the last launcher of an agent gave up, "" if it did not.
-func LaunchFailure(h *app.App, sessionName, agentName string) string {
+// LaunchHint stands before each hint in the file in which a launcher writes why it gave up.
+const LaunchHint = "\npaw: hint: "
+
+// LaunchFailure returns why the last launcher of an agent gave up, "" if it did not, and the lines that lead on.
+func LaunchFailure(h *app.App, sessionName, agentName string) (reason string, hints []string) {
 	data, err := os.ReadFile(FailurePath(h, sessionName, agentName))
 	if err != nil {
-		return ""
+		return "", nil
 	}
-	return strings.TrimSpace(string(data))
+	parts := strings.Split(string(data), LaunchHint)
+	return strings.TrimSpace(parts[0]), parts[1:]
 }
 
 // ProcessLook lists the processes of the machine on its first call, and returns the same list from
