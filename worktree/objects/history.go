@@ -27,16 +27,32 @@ func (o *Store) IgnoredFiles(ctx context.Context, path string) (map[string]bool,
 
 // TreeWith returns a commit's tree with some paths taken from another commit.
 func (o *Store) TreeWith(ctx context.Context, commit, from string, paths []string) (string, error) {
+	if len(paths) == 0 { // git would list all
+		return o.TreeOf(ctx, commit)
+	}
+	var entries strings.Builder
+	wanted := make(map[string]bool, len(paths))
+	for _, path := range paths {
+		wanted[path] = true
+		entries.WriteString("0 " + strings.Repeat("0", len(commit)) + "\t" + path + "\x00")
+	}
+	if len(paths) > mostArguments {
+		paths = nil
+	}
 	there, err := o.Home().Output(ctx, append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", from, "--"}, paths...)...)
 	if err != nil {
 		return "", err
 	}
-	var entries strings.Builder
-	for _, path := range paths {
-		entries.WriteString("0 " + strings.Repeat("0", len(commit)) + "\t" + path + "\x00")
+	for _, entry := range git.NulSeparated(there) {
+		if _, path, _ := strings.Cut(entry, "\t"); wanted[path] {
+			entries.WriteString(entry + "\x00")
+		}
 	}
-	return o.TreeOfEntries(ctx, commit, []byte(entries.String()+there))
+	return o.TreeOfEntries(ctx, commit, []byte(entries.String()))
 }
+
+// mostArguments limits the paths in one command line, which the system limits in bytes.
+const mostArguments = 500
 
 // TreeOfEntries returns a commit's tree with changed entries, in the format of git update-index
 // --index-info.

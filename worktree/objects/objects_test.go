@@ -35,3 +35,36 @@ func TestObjectsInPacksAreFound(t *testing.T) {
 		}
 	}
 }
+
+func TestTreeWithSomePathsOfAnotherCommit(t *testing.T) {
+	w := gittest.New(t)
+	w.Write("same", "1")
+	w.Write("other", "1")
+	first := w.Commit("first")
+	var many []string
+	for n := range 2 * mostArguments {
+		many = append(many, fmt.Sprintf("%s%d", strings.Repeat("long/", 40), n))
+		w.Write(many[n], "1")
+	}
+	w.Write("other", "2")
+	second := w.Commit("second")
+	o := New(w.Repository)
+	for _, test := range []struct {
+		commit, from string
+		paths        []string
+		same         string // the commit whose tree it is
+	}{
+		{second, first, nil, second},
+		{second, first, append([]string{"other"}, many...), first},
+		{first, second, append([]string{"other"}, many...), second},
+	} {
+		tree, err := o.TreeWith(t.Context(), test.commit, test.from, test.paths)
+		if err != nil || tree != w.Git("rev-parse", test.same+"^{tree}") {
+			t.Errorf("%d paths: %s, %v", len(test.paths), tree, err)
+		}
+	}
+	tree, err := o.TreeWith(t.Context(), first, second, []string{"other", "not there"})
+	if got := w.Git("ls-tree", "-r", "--name-only", tree); err != nil || got != "a.txt\ndir/b.txt\nother\nsame" {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -538,6 +538,18 @@ func TestWorkLands(t *testing.T) {
 			w.expect("tree", l.Tree, a.lands(a.now.Twin).Tree)
 			w.expect("land", a.land()+" "+w.has(), "landed r=readme u=2 v=1 x=1")
 		}},
+		{"main was merged by hand, which keeps what main has reverted, and then main is reset", func(w *world) {
+			w.user("s", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			base := w.tip()
+			a := w.agent("a")
+			a.turn(files("s", "1 a\n2\n3\n4\n5\n6\n7\n8\n9"), "add -A", "commit -q -m s")
+			a.land()
+			w.Git("revert", "--no-edit", "HEAD")
+			w.user("r", "more", "s", "1\n2\n3\n4\n5\n6\n7\n8\n9 u")
+			a.turn(nil, "merge -q --no-edit main")
+			w.Git("reset", "-q", "--hard", base)
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme s=1 a\n2\n3\n4\n5\n6\n7\n8\n9")
+		}},
 		{"renamed on main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
 			a := w.agent("a")
