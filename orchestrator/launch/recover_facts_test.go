@@ -97,3 +97,20 @@ func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 		t.Errorf("it was cleared: %+v", how)
 	}
 }
+
+// A conversation that no hook named is somebody else's, once hooks have named those of the agent.
+func TestAConversationThatNoHookNamedIsNotTheAgents(t *testing.T) {
+	demo, _ := clis.New(nil).Get("demo")
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", ConversationIDs: []string{"mine"}}}}
+	look := func() Continuation {
+		return FindContinuation(t.Context(), h, s, cli.CLI{Driver: earlier{demo.Driver}}, cli.Spec{Agent: "one", ConversationID: "mine"})
+	}
+	if how := look(); how.Found != "old" {
+		t.Errorf("no hook has ever reported, and it is not found: %+v", how)
+	}
+	observe.MarkHooks(h.Agent(s, &s.Agents[0]), 1)
+	if how := look(); how.Resumable || how.Found != "" {
+		t.Errorf("it goes on with a conversation of somebody else: %+v", how)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // calls are all calls of Turn that change something, by the log's word for them.
@@ -302,5 +303,39 @@ func TestChildrenAndNotesAddUp(t *testing.T) {
 	r.Children[0], r.Notes[0] = "changed", "changed"
 	if again := tr.Record(); again.Children[0] != "b" || again.Notes[0] != "one" {
 		t.Error("a record shares memory with its turn")
+	}
+}
+
+// What must survive a power loss is on the disk before its call returns: the prompt and the end.
+func TestWhichEventsAreSynced(t *testing.T) {
+	for event, want := range map[string]bool{
+		eventStart: true, eventHold: true, eventEnd: true, eventAbort: true,
+		eventExecute: false, eventInput: false, eventLimit: false, eventChildren: false, eventNote: false,
+	} {
+		if got := (line{Event: event}).durable(); got != want {
+			t.Errorf("%s: synced %t, want %t", event, got, want)
+		}
+	}
+}
+
+// A turn whose end was held has ended then, and not when that was proved.
+func TestAHeldEndIsTheEnd(t *testing.T) {
+	d, at := testDir(t), clock()()
+	tr := New(d, 3, func() time.Time { return at })
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(tr.Start(Start{Type: TypePrompt}))
+	at = at.Add(time.Minute)
+	held := at.UTC()
+	must(tr.Hold(End{Message: "done"}))
+	at = at.Add(time.Hour)
+	result, err := tr.Finish(End{Message: "done"})
+	must(err)
+	if ended := tr.Record().EndedAt; ended == nil || !ended.Equal(held) || !result.EndedAt.Equal(held) {
+		t.Errorf("ended at %v, %v, want %v", ended, result.EndedAt, held)
 	}
 }
