@@ -249,7 +249,11 @@ func (r tagReader) look(s *session.Session) {
 func (r tagReader) add(ctx context.Context, st *observe.SessionStatus) {
 	for i := range st.Agents {
 		a := &st.Agents[i]
-		a.TurnsCompleted, a.ToReview = a.Record.Turns, max(a.Record.Turns-a.Record.Seen.Turns, 0)
+		finished := a.Record.Finished
+		if a.LastCommit != "" { // its log says so before the record does
+			finished.Add(a.LastTurn)
+		}
+		a.TurnsCompleted, a.ToReview = finished.Turns, max(finished.Turns-a.Record.Seen.Turns, 0)
 		r.addTag(ctx, st.Session.GitCommonDir, a)
 	}
 }
