@@ -293,6 +293,9 @@ func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue, commi
 		if err != nil {
 			return err
 		}
+		if err := c.CatchHead(ctx); err != nil {
+			return err
+		}
 		if now, err = r.state(c, commit); err != nil {
 			return err
 		}
