@@ -93,7 +93,9 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 			l.Later = append(l.Later, twin)
 		}
 	}
-	l.leaveByHand()
+	if l.leaveByHand() == "" { // the tip stands for a later state
+		l.byHand = ""
+	}
 	if l.Root == "" {
 		return nil
 	}
