@@ -41,6 +41,7 @@ func (m *landModel) brought(said string, s state, before, after files, again boo
 		case len(m.parties[key]) > 1 || s.kept[last]: // others wrote there too, or it is open whether this is new work
 		case p.renamed && slices.ContainsFunc(ids, func(id int) bool { return p.writes[id] == perhaps }): // may land again, under its first name
 		case p.renamed && was[key] != "" && (!slices.Contains(ids, m.ids[was[key]]) || m.removed(ids)): // written anew, beside what main has under another name
+		case again && p.renamed: // comes under its first name
 		case is[key] != was[key] && is[key] != has[key] && is[key] != wrote:
 			m.fail("invented", "%s: %s was %q, the agent has %q, is %q", said, key, was[key], has[key], is[key])
 		case has[key] != wrote: // the agent got something else since
