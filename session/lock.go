@@ -21,10 +21,9 @@ import (
 )
 
 // Locks is the folder of the lock files. A lock is an flock on a file of its own, never on data
-// that a save would replace. The kernel unlocks when the holder dies. Lock files are never deleted:
-// two processes could then lock a deleted and a new one. If ctx ends before a lock is taken, the
-// error is a *LockedError that names the holder. CONTRIBUTING.md has the order in which locks are
-// taken.
+// that a save would replace. The kernel unlocks when the holder dies. Only Forget deletes lock files.
+// If ctx ends before a lock is taken, the error is a *LockedError that names the holder.
+// CONTRIBUTING.md has the order in which locks are taken.
 type Locks struct {
 	Dir string
 }
@@ -251,6 +250,24 @@ func (l Locks) try(file string) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// Forget deletes the lock files of a session that is not there any more. One that is held stays; who has waited for one
+// that is deleted finds that it is gone, and takes a new one.
+func (l Locks) Forget(name string) {
+	entries, _ := os.ReadDir(l.Dir)
+	for _, entry := range entries {
+		file := entry.Name()
+		kind, rest, _ := strings.Cut(file, "-"+name)
+		whole := rest == ".lock" || strings.HasPrefix(rest, "-") && strings.HasSuffix(rest, ".lock")
+		if kind == "repository" || !whole || strings.Contains(kind, "-") && kind != "queue-checks" { // else the name is an agent's
+			continue
+		}
+		if f, err := l.try(file); err == nil {
+			_ = os.Remove(f.Name())
+			release(f)
+		}
+	}
 }
 
 // openRegular opens a file, and does not block on a FIFO in the file's place.

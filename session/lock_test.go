@@ -378,3 +378,52 @@ func TestTurnHeldSince(t *testing.T) {
 		}
 	}
 }
+
+// The lock files of a session that is gone go, but for one that is held; those of others stay, also where an agent has its name.
+func TestForget(t *testing.T) {
+	l := Locks{Dir: t.TempDir()}
+	ctx := t.Context()
+	taken := func(unlock func(), err error) func() {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return unlock
+	}
+	for _, agent := range []string{"a", "shop"} {
+		for _, name := range []string{"shop", "shop_2", "other"} {
+			taken(l.Turn(ctx, name, agent))()
+			taken(l.Prompt(ctx, name, agent))()
+			taken(l.Session(ctx, name))()
+		}
+	}
+	taken(l.Repository(ctx, t.TempDir()))()
+	taken(l.Ports(ctx))()
+	count := func() int {
+		entries, err := os.ReadDir(l.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	all := count()
+	unlock := taken(l.Turn(ctx, "shop", "a"))
+	waited := make(chan func())
+	go func() {
+		unlock, err := l.Turn(ctx, "shop", "a")
+		if err != nil {
+			t.Error(err)
+		}
+		waited <- unlock
+	}()
+	l.Forget("shop")
+	if left := count(); left != all-4 {
+		t.Errorf("%d of %d files are left while one is held", left, all)
+	}
+	unlock()
+	(<-waited)()
+	l.Forget("shop")
+	if left := count(); left != all-5 {
+		t.Errorf("%d of %d files are left", left, all)
+	}
+}

@@ -73,6 +73,9 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 	if errors.Is(err, app.ErrAdded) { // the record stays, without the agents that are gone
 		err = errors.Join(err, dropAgents(ctx, h, s.Name, purged.Removed...))
 	}
+	if err == nil {
+		h.Locks.Forget(s.Name)
+	}
 	return purged, err
 }
 
@@ -85,7 +88,11 @@ func (p Purge) applyGone(ctx context.Context, h *app.App, purged *Purged) error 
 		}
 		purged.Aside = append(purged.Aside, Removed{Agent: a, Trash: moved})
 	}
-	return h.DeleteSession(ctx, p.Session.Name, app.AgentNames(p.Session), func() error { return p.deleteFiles(h, purged) })
+	err := h.DeleteSession(ctx, p.Session.Name, app.AgentNames(p.Session), func() error { return p.deleteFiles(h, purged) })
+	if err == nil {
+		h.Locks.Forget(p.Session.Name)
+	}
+	return err
 }
 
 // nameRescues adds the rescue refs of an earlier purge that was interrupted before it could name
