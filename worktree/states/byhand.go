@@ -53,10 +53,23 @@ func (s *Store) newestIn(ctx context.Context, tip string, steps []Step) (string,
 	return "", err
 }
 
-// side returns a state as a commit to merge, which has the commit that the user's git has merged already.
-func (s *Store) side(ctx context.Context, l Lands, twin string) (string, error) {
-	if l.byHand == "" {
+// side returns a state as a commit to merge, which has a commit of the worktree that the other side has, "" for none.
+func (s *Store) side(ctx context.Context, twin, byHand string) (string, error) {
+	if byHand == "" {
 		return twin, nil
 	}
-	return s.objects.Commit(ctx, objects.NewCommit{Tree: twin + "^{tree}", Parents: []string{twin, l.byHand}, Message: "paw: side\n", Own: true})
+	return s.objects.Commit(ctx, objects.NewCommit{Tree: twin + "^{tree}", Parents: []string{twin, byHand}, Message: "paw: side\n", Own: true})
+}
+
+// sideOf is side for a commit that was got: the user's git may have brought commits of the worktree there.
+func (s *Store) sideOf(ctx context.Context, twin, got string) (string, error) {
+	ahead, err := s.Ahead(ctx, got, twin)
+	if err != nil {
+		return "", err
+	}
+	byHand, err := s.newestIn(ctx, got, ahead[0].Steps)
+	if err != nil {
+		return "", err
+	}
+	return s.side(ctx, twin, byHand)
 }

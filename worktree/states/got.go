@@ -13,7 +13,11 @@ import (
 // join makes the twin in which a state has got a commit. Paths in which the two conflict are as in
 // the state that the worktree came to.
 func (s *Store) join(ctx context.Context, before, got string, t Taken) (string, error) {
-	merged, err := s.objects.MergeTree(ctx, t.Dir, before, got)
+	side, err := s.sideOf(ctx, before, got)
+	if err != nil {
+		return "", err
+	}
+	merged, err := s.objects.MergeTree(ctx, t.Dir, side, got)
 	if err != nil {
 		return "", err
 	}
@@ -39,7 +43,11 @@ func (s *Store) got(ctx context.Context, before State, t Taken, log headLog) (go
 		return nil, err
 	}
 	for _, one := range reached {
-		taken, err := s.taken(ctx, before.Twin, one, t)
+		side, err := s.sideOf(ctx, before.Twin, one)
+		if err != nil {
+			return nil, err
+		}
+		taken, err := s.taken(ctx, side, one, t)
 		if err != nil {
 			return nil, err
 		}

@@ -170,7 +170,7 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 		l.Tree, err = s.objects.TreeOf(ctx, l.State)
 	case len(l.Left) == 0:
 		var state string
-		if state, err = s.side(ctx, *l, l.State); err == nil {
+		if state, err = s.side(ctx, l.State, l.byHand); err == nil {
 			l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, state)
 		}
 	default:
@@ -303,7 +303,7 @@ func (s *Store) whole(ctx context.Context, l Lands) (string, error) {
 	var twins []string
 	var pairs [][2]string
 	for _, step := range slices.Backward(l.Steps) {
-		state, err := s.side(ctx, l, step.To)
+		state, err := s.side(ctx, step.To, l.byHand)
 		if err != nil {
 			return "", err
 		}

@@ -550,6 +550,16 @@ func TestWorkLands(t *testing.T) {
 			w.Git("reset", "-q", "--hard", base)
 			w.expect("land", a.land()+" "+w.has(), "landed r=readme s=1 a\n2\n3\n4\n5\n6\n7\n8\n9")
 		}},
+		{"a branch merged by hand comes back to its agent, which has gone on", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1"), "add -A", "commit -q -m x")
+			w.user("u", "u")
+			a.turn(files("x", "2"))
+			w.Git("merge", "-q", "--no-ff", "--no-edit", "a")
+			a.turn(files("x", "3"), "commit -q -a -m three", "merge -q --no-edit main")
+			w.Git("reset", "-q", "--hard", "HEAD~1")
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme u=u x=3")
+		}},
 		{"renamed on main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
 			a := w.agent("a")
