@@ -237,7 +237,8 @@ func (f *family) checkUnconfirmed() string {
 func (f *family) childFacts(name string) live.Facts {
 	f.tb.Helper()
 	s := f.record()
-	one, err := live.NewRegistry(looksAt(f.p, familySession, f.panes, observe.NotAtScreens)).Load(f.tb.Context(), branchOf(s, s.Agent(name)))
+	all, err := looksAt(f.p, familySession, f.panes, observe.NotAtScreens)(f.tb.Context())
 	f.must(err)
+	one, _ := live.FamilyOf(all, branchOf(s, s.Agent(name)))
 	return one.Parent
 }

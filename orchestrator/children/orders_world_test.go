@@ -490,9 +490,10 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, 
 func (f *family) facts() live.Family {
 	f.tb.Helper()
 	s := f.record()
-	all, err := live.NewRegistry(looksAt(f.p, familySession, f.panes, observe.NotAtScreens)).Load(f.tb.Context(), branchOf(s, s.Agent(parentName)))
+	all, err := looksAt(f.p, familySession, f.panes, observe.NotAtScreens)(f.tb.Context())
 	f.must(err)
-	return all
+	one, _ := live.FamilyOf(all, branchOf(s, s.Agent(parentName)))
+	return one
 }
 
 func (f *family) String() string {

@@ -39,8 +39,8 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	s := f.record()
 	branch := func(name string) live.Branch { return branchOf(s, s.Agent(name)) }
 	registry := live.NewRegistry(looksAt(f.p, familySession, f.panes, observe.NotAtScreens))
-	child, err := registry.Load(t.Context(), branch("c"))
-	f.must(err)
+	f.must(registry.EnsureLoaded(t.Context(), branch("c")))
+	child, _ := registry.Get(branch("c"))
 	if all := registry.Branches(); !slices.Equal(all, []live.Branch{branch(parentName), branch("c")}) {
 		t.Errorf("branches %v", all)
 	}
@@ -67,10 +67,10 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	if child, _ = registry.Get(branch("c")); child.State().State != session.StateIdle {
 		t.Errorf("after its turn it is %s", child.State().State)
 	}
-	if _, err := registry.Load(t.Context(), live.Branch{Repository: s.GitCommonDir, Name: "main"}); !errors.Is(err, live.ErrNoAgent) {
+	if err := registry.EnsureLoaded(t.Context(), live.Branch{Repository: s.GitCommonDir, Name: "main"}); !errors.Is(err, live.ErrNoAgent) {
 		t.Errorf("a branch without an agent: %v", err)
 	}
-	if _, err := live.NewRegistry(looksAt(f.p, "other", f.panes, observe.NotAtScreens)).Load(t.Context(), branch("c")); kindOf(err) != errs.NotFound {
+	if err := live.NewRegistry(looksAt(f.p, "other", f.panes, observe.NotAtScreens)).EnsureLoaded(t.Context(), branch("c")); kindOf(err) != errs.NotFound {
 		t.Errorf("a session that is not there: %v", err)
 	}
 }

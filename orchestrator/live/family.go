@@ -47,9 +47,6 @@ func familyIn(at map[Branch]*Facts, parent *Facts) Family {
 // Awaits reports whether the parent waits for its children, or blocks until some have ended.
 func (f Family) Awaits() bool { return f.Parent.Waits() || len(f.Parent.Blocked) > 0 }
 
-// InUse reports whether the agent is at work, or a terminal shows it.
-func (f Family) InUse() bool { return len(f.Parent.Terminals) > 0 || !f.State().State.Rests() }
-
 // State returns the state of a parent, including its wait for children.
 func (f Family) State() session.AgentStatus { return withWait(f.Parent.Status, f.waiting()) }
 

@@ -32,15 +32,6 @@ func (r *Registry) EnsureLoaded(ctx context.Context, branches ...Branch) error {
 	return r.load(ctx, branches...)
 }
 
-// Load is EnsureLoaded for one branch, and returns its agent.
-func (r *Registry) Load(ctx context.Context, branch Branch) (Family, error) {
-	if err := r.EnsureLoaded(ctx, branch); err != nil {
-		return Family{}, err
-	}
-	f, _ := r.Get(branch)
-	return f, nil
-}
-
 // Refresh looks again; agents that have left the session are not loaded any more.
 func (r *Registry) Refresh(ctx context.Context) error { return r.load(ctx) }
 
@@ -82,19 +73,6 @@ func (r *Registry) Get(branch Branch) (f Family, there bool) {
 		return f, false
 	}
 	return FamilyOf(r.all, branch)
-}
-
-// Unload drops an agent, and returns true if it is not loaded afterwards. One that is in use stays.
-func (r *Registry) Unload(branch Branch) bool {
-	f, there := r.Get(branch)
-	if there && f.InUse() {
-		return false
-	}
-	if parent, loaded := r.Get(f.Parent.Parent); there && loaded && parent.Parent.Waits() {
-		return false
-	}
-	delete(r.loaded, branch)
-	return true
 }
 
 // Branches returns the branches of all agents in the last look, loaded or not.

@@ -66,10 +66,10 @@ func newDisk(t *testing.T) (*disk, *Registry) {
 
 func load(t *testing.T, r *Registry, name string) Family {
 	t.Helper()
-	f, err := r.Load(t.Context(), branchOf(name))
-	if err != nil {
+	if err := r.EnsureLoaded(t.Context(), branchOf(name)); err != nil {
 		t.Fatal(err)
 	}
+	f, _ := r.Get(branchOf(name))
 	return f
 }
 
@@ -129,7 +129,7 @@ func TestLoadLooksOnce(t *testing.T) {
 
 func TestLoadOfWhatIsNot(t *testing.T) {
 	d, r := newDisk(t)
-	if _, err := r.Load(t.Context(), branchOf("a")); !errors.Is(err, ErrNoAgent) {
+	if err := r.EnsureLoaded(t.Context(), branchOf("a")); !errors.Is(err, ErrNoAgent) {
 		t.Errorf("got %v", err)
 	}
 	d.set("b", "", session.StateIdle)
@@ -137,60 +137,11 @@ func TestLoadOfWhatIsNot(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	d.fail = errors.New("disk on fire")
-	if _, err := r.Load(t.Context(), branchOf("a")); !errors.Is(err, d.fail) {
+	if err := r.EnsureLoaded(t.Context(), branchOf("a")); !errors.Is(err, d.fail) {
 		t.Errorf("got %v", err)
 	}
 	if _, there := r.Get(branchOf("a")); there {
 		t.Error("something is loaded")
-	}
-}
-
-func TestUnload(t *testing.T) {
-	for _, state := range allStates {
-		t.Run(string(state), func(t *testing.T) {
-			d, r := newDisk(t)
-			if !r.Unload(branchOf("a")) {
-				t.Error("what is not there was not unloaded")
-			}
-			d.set("a", "", state)
-			if state == session.StateWaitingChildren {
-				d.set("a", "", session.StateIdle, "b")
-			}
-			if got := load(t, r, "a").State().State; got != state {
-				t.Fatalf("state %s", got)
-			}
-			d.change("a", func(f *Facts) { f.Terminals = []string{"/dev/pts/1"} })
-			if refresh(t, r); stateOf(r, "a") != state {
-				t.Errorf("a terminal made it %s", stateOf(r, "a"))
-			}
-			if r.Unload(branchOf("a")) {
-				t.Error("unloaded while it is shown")
-			}
-			d.change("a", func(f *Facts) { f.Terminals = nil })
-			refresh(t, r)
-			want := state == session.StateIdle || state == session.StateCompleted || state == session.StateError
-			if got := r.Unload(branchOf("a")); got != want || (len(loadedNames(r)) == 0) != want {
-				t.Errorf("unloaded %t, want %t", got, want)
-			}
-		})
-	}
-}
-
-func TestAChildOfWhoeverWaitsIsNotUnloaded(t *testing.T) {
-	d, r := newDisk(t)
-	d.set("p", "", session.StateIdle, "c")
-	d.set("c", "p", session.StateIdle)
-	load(t, r, "p")
-	if got := loadedNames(r); !slices.Equal(got, []string{"c", "p"}) {
-		t.Fatalf("loaded %v: a parent that waits brings its children", got)
-	}
-	if r.Unload(branchOf("c")) {
-		t.Error("its parent waits for it")
-	}
-	d.set("p", "", session.StateIdle)
-	refresh(t, r)
-	if stateOf(r, "p") != session.StateIdle || !r.Unload(branchOf("c")) || !r.Unload(branchOf("p")) {
-		t.Error("nobody waits any more, and it stays")
 	}
 }
 
