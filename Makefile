@@ -9,7 +9,7 @@ RACE    ?= ./...
 DEAD    := golang.org/x/tools/cmd/deadcode@v0.52.0
 GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
-.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist picture install clean tools
+.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist picture commands install clean tools
 
 all: build $(BIN)/share
 
@@ -51,6 +51,10 @@ bench: tools build
 
 picture:
 	go test -count=1 -run '^TestPicture' ./cmd/paw -draw
+
+# docs/commands.md, from the help texts.
+commands:
+	go test -count=1 -run '^TestCommandsPage$$' ./cmd/paw -draw
 
 FUZZTIME ?= 20s
 MODELSTEPS ?= 2000

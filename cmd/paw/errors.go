@@ -121,7 +121,7 @@ func freeSpace(err error) string {
 	return ""
 }
 
-// exitCode maps an error to the documented exit codes (docs/reference.md).
+// exitCode maps an error to the documented exit codes (paw help exit-codes).
 func exitCode(err error) int {
 	if status, ok := errors.AsType[exitStatus](err); ok {
 		return int(status)

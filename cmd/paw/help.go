@@ -150,8 +150,11 @@ func (p helpPrinter) commandHelp(cmd *cobra.Command) string {
 		fmt.Fprintf(&out, "\n%s\n%s\n", head("EXAMPLES"), cmd.Example)
 	}
 	fmt.Fprintf(&out, "\n%s\n", reflowed(text, helpWidth))
+	if cmd.HasSubCommands() {
+		fmt.Fprintf(&out, "\n%s\n", head("COMMANDS"))
+	}
 	for _, sub := range cmd.Commands() {
-		fmt.Fprintf(&out, "\n%s\n  %s  %s\n", head("COMMANDS"), sub.CommandPath(), sub.Short)
+		fmt.Fprintf(&out, "  %-*s  %s\n", len(cmd.CommandPath())+7, sub.CommandPath(), sub.Short)
 	}
 	cmd.InitDefaultHelpFlag()
 	flags := cmd.NonInheritedFlags()

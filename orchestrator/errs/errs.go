@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a failure; its number is paw's exit code (docs/reference.md).
+// Kind is the kind of a failure; its number is paw's exit code (paw help exit-codes).
 type Kind int
 
 // The kinds of failures.
