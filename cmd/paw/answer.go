@@ -32,7 +32,7 @@ terminal, asks for one. It types only while the question is on the agent's scree
 that option, and is done when the CLI's own record says so. It answers what the CLI itself
 asks where that is a numbered list that paw knows. Everything else is yours to
 answer in the pane: paw attach AGENT. Without AGENT it is the only one that asks, or the
-one whose worktree you stand in.`, exitUsage, exitRefused, "6    the answer was typed, but nothing says that it was taken", exitNotFound, exitLocked, exitMissing),
+one whose worktree you stand in.`, exitUsage, "3    nothing typed: it asks nothing that paw knows, or no longer that", "6    the answer was typed, but nothing says that it was taken", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw answer claude
   paw answer claude yes
   paw answer codex 2

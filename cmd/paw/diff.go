@@ -23,20 +23,17 @@ func newDiff(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff [AGENT[@N]] [N | N..M | AGENT] [-- PATH...]",
 		Short: "Show what an agent changed",
-		Long: exits(`Show what an agent changed, as a patch that git apply takes: all that would land, with
-uncommitted work included, or in turn N, or from the end of turn N to the end of
-turn M (0 is the base). A single turn is compared with the state at its begin, so
-what you edited between turns is not shown as the agent's. With a second AGENT it
-is what the two differ in, as they are now: - is the first one's, + the second one's,
-and their names stand in front of the paths.
---unseen is what is new since you looked last, committed or not: since paw seen, a
-landing, or --mark. Showing something does not mark it.`, exitUsage, exitRefused, exitNotFound, exitMissing),
-		Example: `  paw diff claude
-  paw diff claude@2 --stat
-  paw diff claude 0..3 | git apply
-  paw diff claude codex
-  paw diff claude --unseen --mark
-  paw diff claude -- src`,
+		Long: exits(`Show what an agent changed, as a patch that git apply takes. Work that your branch already has
+is left out. A single turn is compared with the state at its begin, so what you edited between
+turns is not shown as the agent's. Of two agents - is the first one's and + the second one's,
+and their names stand in front of the paths. --unseen is what is new since paw seen, a landing
+or --mark. Showing something does not mark it.`, exitUsage, exitRefused, exitNotFound, exitMissing),
+		Example: `  paw diff claude                    all that would land, committed or not
+  paw diff claude 2                  what turn 2 changed; last is the last turn
+  paw diff claude 0..3 | git apply   turns 1 to 3; 0 is the base
+  paw diff claude codex              how the two differ now
+  paw diff claude --unseen --mark    what is new, and marked as seen
+  paw diff claude --stat -- src      names and sizes, below src`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completes(completion.agentAndTurn),
 		RunE:              o.run,

@@ -33,7 +33,7 @@ func newDoctor(a *invocation) *cobra.Command {
 		Long: exits(`Look at git, tmux, the configuration, the records, the worktree registrations and
 the agents, and say what is broken and how to mend it. It changes nothing; with --fix
 it keeps turn tags out of git log, in the repository you stand in. The exit status is 1
-when something needs you.
+when something needs you (!!); what is worth a look (??) need not be broken.
 
 With --cli it tries an installed CLI, which takes about a minute: in a repository, a HOME
 and a tmux server of its own, which are deleted afterwards, with a scripted model that

@@ -26,7 +26,7 @@ committed goes along as a commit of its own, which the agent does not notice: it
 index, HEAD and branch are not touched. Title and text come from the turns. Once more pushes
 what is new; commits that somebody else has pushed to the branch are never overwritten.
 
-This is the only command of paw that pushes.`, exitUsage, exitRefused, exitNotFound, exitMissing),
+This and paw land --push are the only commands of paw that push.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw pr claude
   paw pr claude@3 --draft
   paw pr codex --base develop --dry-run`,

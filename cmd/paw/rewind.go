@@ -26,7 +26,7 @@ func newRewind(a *invocation) *cobra.Command {
 		Short: "Put a worktree back to the end of a turn",
 		Long: exits(`Put an agent's worktree back to the end of turn N (0 is its base, last its last one): every tracked and
 untracked file as it was then, ignored files untouched. The present state is
-saved first, so --undo brings it back. The branch goes along; the conversation does not.
+saved first, so --undo brings it back until another turn has come. The branch goes along; the conversation does not.
 It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw rewind claude 2
   paw rewind claude --undo`,

@@ -39,7 +39,8 @@ func newSend(a *invocation) *cobra.Command {
 		Long: exits(`Type a prompt into an agent's pane and wait for the CLI's own word that it arrived.
 Without TEXT the prompt is read from standard input. It waits for a CLI that is
 still starting and never types into a permission dialog. Quote a TEXT that has words
-beginning with a dash. --all sends it to each agent of the session whose CLI runs.`, exitUsage, exitRefused, "6    the prompt was typed, but nothing says that it arrived", exitNotFound, exitLocked, exitMissing),
+beginning with a dash. --all sends it to each agent of the session whose CLI runs.`, exitUsage,
+			"3    nothing typed: it asks, a menu is open, or its box or pane is not free", "6    the prompt was typed, but nothing says that it arrived", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw send claude fix the failing test
   paw send claude "what does the flag --stat do?"
   paw send --all "run the tests again"

@@ -42,7 +42,8 @@ func newStart(a *invocation) *cobra.Command {
 LIST has items [AGENT=]CLI, separated by commas or given with several --cli; the
 same CLI may come twice. Branches are paw/SESSION/AGENT unless --branches names them;
 worktrees lie beside the repository. Without --cli, --preset and --name, the session
-of this repository is attached, or recovered when it is stopped.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+of this repository is attached, or recovered when it is stopped. An empty folder becomes a
+repository. A name stays taken as long as turn tags of it exist: paw purge NAME --tags frees it.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw start --cli claude,codex
   paw start --cli claude --branches feat/auth,feat/search
   paw start --cli api=claude,web=claude --name shop --prompt "fix the tests"

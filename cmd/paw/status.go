@@ -46,7 +46,8 @@ func newStatus(a *invocation) *cobra.Command {
 and their turns together. It changes nothing and runs no git (--dirty and --forecast do).
 
 On a terminal the most urgent agents come first. TURN is the number of the last turn
-(5… while it is under way); WORK is its prompt. Without a terminal
+(5… while it is under way), WORK its prompt, SINCE how long the agent is in its state, and
+NEW how many finished turns you have not seen. Without a terminal
 there is a line for each agent, with its state as in --json: idle, running,
 waiting_input (a question is on its screen), waiting_children (for agents that it
 has started, see paw wait --notify), error, completed (its CLI exited), suspended

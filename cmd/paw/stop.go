@@ -26,7 +26,7 @@ func newStop(a *invocation) *cobra.Command {
 		Use:   "stop [NAME] [AGENT...]",
 		Short: "End the agents; branches, worktrees and conversations stay",
 		Long: exits(`End the agents of a session, or only the named ones with their children. Branches, worktrees, tags, conversations and the record stay; paw recover NAME
-brings them back. Stopping twice is stopping once. A word that names both an agent of
+brings them back. A turn that runs is recorded as stopped. Stopping twice is stopping once. A word that names both an agent of
 the session you stand in and a session is refused; --session says which session is
 meant. --all stops every session that is active, of all repositories.`, exitUsage, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw stop

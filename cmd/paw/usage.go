@@ -22,7 +22,8 @@ func newUsage(a *invocation) *cobra.Command {
 		Use:   "usage [NAME] [AGENT...]",
 		Short: "Show what the agents' models took: tokens, and what they cost",
 		Long: exits(`Show how many tokens the models of agents took, as the CLIs' own records count them: all in all,
-or by turn where agents are named. What an answer cost is shown only where the CLI says
+or by turn where agents are named. INPUT was read anew, FROM CACHE and TO CACHE is what the
+model's provider kept, OUTPUT has what the model thought. What an answer cost is shown only where the CLI says
 it. Sub-agents that a CLI keeps apart are not counted. Of a subscription that has limits it
 says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 		Example: `  paw usage
