@@ -19,7 +19,7 @@ import (
 )
 
 // Remove ends agents and removes their worktrees; their tags stay, and their branches unless these
-// have landed. It refuses as long as anything would be lost (docs/never-lose-work.md), and of
+// have landed. It refuses as long as anything would be lost (docs/concepts.md), and of
 // several agents removes all or none. It calls gone with each agent that it has removed.
 func Remove(ctx context.Context, h *app.App, s *session.Session, names []string, o teardown.Options, gone func(*teardown.Removed)) (teardown.Removal, error) {
 	if err := app.RequireAgents(s, names...); err != nil {

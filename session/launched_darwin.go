@@ -7,7 +7,7 @@ import (
 )
 
 // Processes is always empty on macOS, where a process cannot read the environment of another
-// (docs/limitations.md).
+// (docs/internals/edge-cases.md).
 type Processes map[int][]int
 
 // ListProcesses returns nothing on macOS.
@@ -32,7 +32,7 @@ func (h Holder) Survivors(Processes, string) []int { return nil }
 func Environ(int) ([]string, error) { return nil, errors.ErrUnsupported }
 
 // Members returns -leader while the process group of leader has a living process, for use with
-// kill(2). Other process groups are not known on macOS (docs/limitations.md).
+// kill(2). Other process groups are not known on macOS (docs/internals/edge-cases.md).
 func Members(leader int) []int {
 	if unix.Kill(-leader, 0) != nil {
 		return nil
@@ -40,5 +40,5 @@ func Members(leader int) []int {
 	return []int{-leader}
 }
 
-// Nested is always false on macOS (docs/limitations.md).
+// Nested is always false on macOS (docs/internals/edge-cases.md).
 func (h Holder) Nested(string, int) bool { return false }

@@ -53,7 +53,7 @@ func sharesBlocks(file, folder string) bool {
 	return clone(from, root, "clone") == nil
 }
 
-// processesWith returns nothing on macOS (docs/limitations.md).
+// processesWith returns nothing on macOS (docs/internals/edge-cases.md).
 func processesWith(string) []int { return nil }
 
 // mountPoints lists where file systems are mounted.

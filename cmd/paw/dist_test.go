@@ -224,7 +224,7 @@ func testPackage(t *testing.T) {
 	for _, file := range files(t, filepath.Join(root, "usr")) {
 		installed = append(installed, "/usr/"+file)
 	}
-	for _, file := range []string{"/usr/share/man/man1/paw.1", "/usr/share/zsh/vendor-completions/_paw", "/usr/share/doc/paw-cli/copyright", "/usr/share/doc/paw-cli/docs/reference.md", "/usr/share/doc/paw-cli/docs/desk.svg"} {
+	for _, file := range []string{"/usr/share/man/man1/paw.1", "/usr/share/zsh/vendor-completions/_paw", "/usr/share/doc/paw-cli/copyright", "/usr/share/doc/paw-cli/docs/commands.md", "/usr/share/doc/paw-cli/docs/desk.svg"} {
 		if !slices.Contains(installed, file) {
 			t.Errorf("%s is not there: %q", file, installed)
 		}

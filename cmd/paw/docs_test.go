@@ -32,8 +32,6 @@ var (
 	// remark matches the end of a command on its line: two spaces or a shell operator.
 	remark = regexp.MustCompile(`\s{2,}|\s[|&;<>]|;`)
 	quoted = regexp.MustCompile(`"[^"]*"|'[^']*'`)
-	// usageFlag matches a flag in cobra's list of flags.
-	usageFlag = regexp.MustCompile(`(?m)^ +(?:-[a-z], )?--([a-z-]+)`)
 )
 
 // snippets returns the code of a document: indented lines, and spans in the text.
@@ -236,16 +234,16 @@ func TestDocsNameWhatExists(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"README.md", "docs/reference.md"} {
+	for _, name := range []string{"README.md", "docs/first-day.md"} {
 		if calls[name] < 10 {
 			t.Errorf("%s: only %d calls of paw were found in it", name, calls[name])
 		}
 	}
 }
 
-// TestTurnsPageNamesVersions: docs/turns.md names the versions of the CLIs in cli.LookedAts.
-func TestTurnsPageNamesVersions(t *testing.T) {
-	content, err := os.ReadFile("../../docs/turns.md")
+// TestPageOfCLIsNamesVersions: docs/clis.md names the versions of the CLIs in cli.LookedAts.
+func TestPageOfCLIsNamesVersions(t *testing.T) {
+	content, err := os.ReadFile("../../docs/clis.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -260,71 +258,8 @@ func TestTurnsPageNamesVersions(t *testing.T) {
 		want = append(want, looked.CLI+" "+versions)
 	}
 	if got := strings.ReplaceAll(text, "\n", " "); got != strings.Join(want, ", ") {
-		t.Errorf("docs/turns.md: looked at %q, want %q", got, strings.Join(want, ", "))
+		t.Errorf("docs/clis.md: looked at %q, want %q", got, strings.Join(want, ", "))
 	}
-}
-
-// TestReferenceSections: docs/reference.md has a section "### paw X" for each
-// visible command and no other, with exactly the flags that X has.
-func TestReferenceSections(t *testing.T) {
-	content, err := os.ReadFile("../../docs/reference.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sections := map[string]string{}
-	for _, part := range strings.Split(string(content), "\n### paw ")[1:] {
-		name, text, _ := strings.Cut(part, "\n")
-		text, _, _ = strings.Cut(text, "\n## ")
-		sections[name] = text
-	}
-	for _, cmd := range rootForDocs().Commands() {
-		if cmd.Hidden || cmd.IsAdditionalHelpTopicCommand() {
-			continue
-		}
-		text, ok := sections[cmd.Name()]
-		if !ok {
-			t.Errorf("docs/reference.md has no section about paw %s", cmd.Name())
-			continue
-		}
-		delete(sections, cmd.Name())
-		checkSection(t, cmd, text)
-	}
-	for name := range sections {
-		t.Errorf("docs/reference.md has a section about paw %s, which there is not", name)
-	}
-}
-
-// checkSection compares the flags of a command with the flags in its section.
-func checkSection(t *testing.T, cmd *cobra.Command, text string) {
-	t.Helper()
-	named := map[string]bool{}
-	for _, span := range codeSpan.FindAllStringSubmatch(text, -1) {
-		if flag := longFlag.FindString(span[1]); flag != "" {
-			named[flag[2:]] = true
-			if !hasFlag(cmd, flag[2:]) && !subcommandHas(cmd, flag[2:]) {
-				t.Errorf("docs/reference.md: paw %s has no flag %s", cmd.Name(), flag)
-			}
-		}
-		for _, word := range strings.Fields(span[1])[1:] {
-			if flag := longFlag.FindString(strings.TrimLeft(word, "[")); flag != "" {
-				named[flag[2:]] = true
-			}
-		}
-	}
-	for _, flag := range usageFlag.FindAllStringSubmatch(cmd.Flags().FlagUsages(), -1) {
-		if flag[1] != "help" && !named[flag[1]] {
-			t.Errorf("docs/reference.md: paw %s: nothing about --%s", cmd.Name(), flag[1])
-		}
-	}
-}
-
-func subcommandHas(cmd *cobra.Command, flag string) bool {
-	for _, sub := range cmd.Commands() {
-		if hasFlag(sub, flag) {
-			return true
-		}
-	}
-	return false
 }
 
 // TestHelpIsComplete: every visible command has examples whose calls exist, and says how it exits.

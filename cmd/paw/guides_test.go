@@ -13,7 +13,7 @@ import (
 // guides are the pages, or sections of pages, whose commands the test runs; each function prepares
 // what a guide presupposes.
 var guides = map[string]func(w *world){
-	"first-day": nil, "answer": nil, "troubleshooting": nil, "coming-from": nil, "demo": nil, "landing": nil,
+	"first-day": nil, "troubleshooting": nil, "coming-from": nil, "clis/demo": nil, "landing": nil,
 	"after-a-crash": func(w *world) {
 		w.start("demo")
 		w.ok(w.paw("send", "demo", "do: write new.txt hello\ndo: hang"))
@@ -21,12 +21,14 @@ var guides = map[string]func(w *world){
 		killServer(w.socket)
 	},
 	"over-night": withForge,
-	"in-your-repository": func(w *world) {
+	"desk/Answer": func(w *world) {
 		w.start("demo")
-		w.ok(w.paw("doctor", "--fix"))
+		w.ok(w.paw("send", "demo", "do: ask May I run npm test?"))
+		waitFor(w.t, "demo asks", func() bool { return w.agent("demo").State == "waiting_input" })
 	},
-	"cookbook/1.": func(w *world) { w.configure("[land]\nchecks = [\"true\"]\n") },
-	"cookbook/2.": withForge,
+	"concepts/What paw writes": func(w *world) { w.start("demo") },
+	"cookbook/1.":              func(w *world) { w.configure("[land]\nchecks = [\"true\"]\n") },
+	"cookbook/2.":              withForge,
 	"cookbook/3.": func(w *world) {
 		withForge(w)
 		w.start("api")
@@ -227,7 +229,7 @@ func (w *world) answerAll() {
 	}
 }
 
-// TestDemoStepsAreDocumented: docs/demo.md explains every step in the demo CLI's help.
+// TestDemoStepsAreDocumented: docs/clis.md explains every step in the demo CLI's help.
 func TestDemoStepsAreDocumented(t *testing.T) {
 	help := run([]string{"paw", "demo-agent", "--help"}, nil, nil, &strings.Builder{}, &strings.Builder{})
 	if help != 0 {
@@ -235,7 +237,7 @@ func TestDemoStepsAreDocumented(t *testing.T) {
 	}
 	var usage strings.Builder
 	run([]string{"paw", "demo-agent", "--help"}, nil, nil, &usage, &usage)
-	page, err := os.ReadFile("../../docs/demo.md")
+	page, err := os.ReadFile("../../docs/clis.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +247,7 @@ func TestDemoStepsAreDocumented(t *testing.T) {
 	}
 	for _, step := range steps {
 		if !strings.Contains(string(page), fmt.Sprintf("| `%s` |", step[1])) {
-			t.Errorf("docs/demo.md has no step %s", step[1])
+			t.Errorf("docs/clis.md has no step %s", step[1])
 		}
 	}
 }
@@ -253,13 +255,10 @@ func TestDemoStepsAreDocumented(t *testing.T) {
 // TestDocsLinksLead: every link in the documents leads to a file that exists, and to a heading of
 // that file.
 func TestDocsLinksLead(t *testing.T) {
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	link := regexp.MustCompile(`\]\(([^)#\s]*)(#[^)\s]*)?\)`)
 	found := 0
-	for _, file := range append(files, "../../README.md") {
+	for _, name := range append(pages(t), "docs/commands.md", "CONTRIBUTING.md", "CHANGELOG.md") {
+		file := filepath.Join("../..", name)
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
