@@ -52,9 +52,9 @@ bench: tools build
 picture:
 	go test -count=1 -run '^TestPicture' ./cmd/paw -draw
 
-# docs/commands.md, from the help texts.
+# docs/commands.md, from the help texts, and the objects of docs/json.md.
 commands:
-	go test -count=1 -run '^TestCommandsPage$$' ./cmd/paw -draw
+	go test -count=1 -run '^Test(Commands|JSON)Page$$' ./cmd/paw -draw
 
 FUZZTIME ?= 20s
 MODELSTEPS ?= 2000
