@@ -55,3 +55,24 @@ func commandsPage() string {
 	}
 	return page.String()
 }
+
+// TestPagesAreShort: all pages for users together, the page of concepts and README.md stay within
+// their numbers of words. What is generated does not count.
+func TestPagesAreShort(t *testing.T) {
+	words := map[string]int{}
+	for _, name := range pages(t) {
+		content, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := len(strings.Fields(string(content)))
+		if words[name] = n; strings.HasPrefix(name, "docs/") && !strings.Contains(name, "internals") {
+			words["docs"] += n
+		}
+	}
+	for name, most := range map[string]int{"docs": 22000, "docs/concepts.md": 1200, "README.md": 500} {
+		if words[name] > most {
+			t.Errorf("%s: %d words, at most %d", name, words[name], most)
+		}
+	}
+}
