@@ -204,8 +204,8 @@ func RemoveCheckPlace(ctx context.Context, h *app.App, m *worktree.Manager, s *s
 
 // checksFor returns the commands that check a landing: the commands given with --check, no command
 // with --no-check, and without either flag those of the configuration. If the checks of the
-// repository's configuration are not trusted, the landing is refused, so that nothing lands unchecked
-// by accident.
+// repository's configuration are not trusted, or that has a mistake, the landing is refused, so that
+// nothing lands unchecked by accident.
 func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 	if err := RefuseEmpty(typed); err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 			return nil, errs.New(errs.Refused, "the checks of this repository are not trusted: %s", c.Text).Hint("paw config trust")
 		}
 	}
-	if mistake := h.Config.RepositoryMistake; mistake != nil && (!mistake.Unknown || strings.HasPrefix(mistake.Key, "land.")) {
+	if mistake := h.Config.RepositoryMistake; mistake != nil { // an unknown key may be one of [land]
 		return nil, errs.New(errs.Refused, "the checks of this repository are not known: %w", mistake)
 	}
 	return h.Config.Land.Checks, nil
