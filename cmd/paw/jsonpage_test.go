@@ -44,7 +44,9 @@ var jsonSteps = []struct {
 	{line: "paw check api --json true"},
 	{line: "paw bisect api --json \"test ! -e NOTES.md\""},
 	{line: "paw pr api --dry-run --json"},
+	{line: "paw land api --dry-run --json"},
 	{line: "paw land api --json"},
+	{line: "paw land --list --json"},
 	{line: "paw land web --json"},
 	{line: "paw update docs --json"},
 	{line: "paw rewind api 1 --json"},
@@ -67,7 +69,7 @@ var jsonSteps = []struct {
 }
 
 // TestJSONPage: each object of docs/json.md has the fields that its command prints, and no others.
-// `make commands` writes the objects anew.
+// `make commands` writes those anew that have other fields.
 func TestJSONPage(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(jsonPage)
@@ -107,17 +109,18 @@ func TestJSONPage(t *testing.T) {
 			continue
 		}
 		delete(told, step.line)
-		if *drawPicture {
+		err := json.Unmarshal([]byte(block), &there)
+		if *drawPicture && (err != nil || differentFields("", printed, there) != nil) {
 			drawn := laidOut(firstOnly(decoded(t, w.fromHome(text))), "", 110) + "\n"
 			page = strings.Replace(page, "    "+step.line+"\n\n```json\n"+block, "    "+step.line+"\n\n```json\n"+drawn, 1)
-			block = drawn
+			continue
 		}
-		if err := json.Unmarshal([]byte(block), &there); err != nil {
+		if err != nil {
 			t.Errorf("docs/json.md: %s: %v", step.line, err)
 			continue
 		}
 		for _, wrong := range differentFields("", printed, there) {
-			t.Errorf("docs/json.md: %s: %s; make commands writes the objects anew", step.line, wrong)
+			t.Errorf("docs/json.md: %s: %s; make commands writes the object anew", step.line, wrong)
 		}
 	}
 	for line := range told {
