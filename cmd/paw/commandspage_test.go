@@ -34,8 +34,9 @@ func commandsPage() string {
 	p := helpPrinter{&invocation{printer: printer{colourFlag: "never"}}}
 	root := rootForDocs()
 	var page strings.Builder
-	page.WriteString("# Commands\n\nEvery command explains itself with `--help`, and each page of this list with `paw help NAME`. " +
-		"This document is written\nfrom these texts. The [exit codes](#exit-codes) are at its end.\n")
+	page.WriteString("# Commands\n\nEvery command explains itself with `--help`; this page is written from the same texts. `paw help all` lists the commands, and\n" +
+		"`man paw-land` shows one. `--json` prints [one object](json.md), `--dry-run` says what would be done and does nothing, `--yes`\n" +
+		"answers the question that a terminal is asked. [Exit codes](#exit-codes) and other topics are at the end.\n")
 	section := func(mark, name, text string) {
 		fmt.Fprintf(&page, "\n%s %s\n\n```text\n%s\n```\n", mark, name, strings.TrimRight(text, "\n"))
 	}
