@@ -287,15 +287,13 @@ func BranchesInUse(gitDir string) []string {
 	return branches
 }
 
-// FormerHeads returns the commits in the reflog of a worktree's HEAD, each once.
-func FormerHeads(admin string) []string {
-	var heads []string
-	seen := map[string]bool{}
+// FormerHeads returns the commits in the reflog of a worktree's HEAD, oldest first.
+func FormerHeads(admin string) (heads []string) {
 	for line := range strings.Lines(Line(filepath.Join(admin, "logs", "HEAD"))) {
 		fields := strings.Fields(line)
 		for _, oid := range fields[:min(2, len(fields))] {
-			if IsOID(oid) && !seen[oid] {
-				heads, seen[oid] = append(heads, oid), true
+			if IsOID(oid) && (len(heads) == 0 || heads[len(heads)-1] != oid) {
+				heads = append(heads, oid)
 			}
 		}
 	}
@@ -305,17 +303,9 @@ func FormerHeads(admin string) []string {
 // LastHead returns the newest commit in the reflog of a worktree's HEAD. A branch deleted from
 // inside the worktree shows as a move to an id of zeros, which is skipped.
 func LastHead(admin string) string {
-	lines := strings.Split(Line(filepath.Join(admin, "logs", "HEAD")), "\n")
-	for i := len(lines) - 1; i >= 0; i-- {
-		fields := strings.Fields(lines[i])
-		if len(fields) < 2 {
-			continue
-		}
-		for _, oid := range []string{fields[1], fields[0]} {
-			if IsOID(oid) {
-				return oid
-			}
-		}
+	heads := FormerHeads(admin)
+	if len(heads) == 0 {
+		return ""
 	}
-	return ""
+	return heads[len(heads)-1]
 }

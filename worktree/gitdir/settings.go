@@ -26,7 +26,11 @@ func ReadCore(commonDir string) (Core, error) {
 		if name == "config.worktree" && !perWorktree {
 			break
 		}
-		err := eachSettingIn(filepath.Join(commonDir, name), func(key, value string) {
+		content, err := disk.ReadFile(filepath.Join(commonDir, name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return Core{}, err
+		}
+		eachSetting(string(content), func(key, value string) {
 			switch key {
 			case "core.bare":
 				c.Bare = value
@@ -42,9 +46,6 @@ func ReadCore(commonDir string) (Core, error) {
 				perWorktree = isTrue(value)
 			}
 		})
-		if err != nil {
-			return Core{}, err
-		}
 	}
 	return c, nil
 }
@@ -67,16 +68,6 @@ func isTrue(value string) bool {
 		return true
 	}
 	return false
-}
-
-// eachSettingIn is eachSetting for a file; a missing file has no settings.
-func eachSettingIn(path string, f func(key, value string)) error {
-	content, err := disk.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	eachSetting(string(content), f)
-	return err
 }
 
 // eachSetting calls f for every "section.key" without a subsection, in lower case. A key without

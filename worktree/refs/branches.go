@@ -53,18 +53,10 @@ func (r *Store) MergedBranches(ctx context.Context, tips map[string]string, into
 	return merged, nil
 }
 
-// Tip returns the commit of a branch, "" if there is no branch of exactly this name. Tip starts git
-// only if the files of the ref store do not suffice.
+// Tip returns the commit of a branch, "" if there is no branch of exactly this name.
 func (r *Store) Tip(ctx context.Context, branch string) (string, error) {
-	files, err := r.tellsByFiles()
-	if err != nil {
-		return "", err
-	}
-	if files {
-		return (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).Resolve("refs/heads/" + branch), nil
-	}
-	tips, err := r.Branches(ctx, []string{branch})
-	return tips[branch], err
+	found, err := r.List(ctx, "refs/heads/"+branch)
+	return found["refs/heads/"+branch], err
 }
 
 // Branches returns which of these branches exist, with their commit ids.
@@ -118,27 +110,15 @@ func (r *Store) BranchTip(ctx context.Context, name string) (string, error) {
 		return "", err
 	}
 	target := (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).LeadsTo(ref)
-	if files, err := r.tellsByFiles(); err != nil || !files {
+	if cfg, err := gitdir.ReadCore(r.Repository.CommonDir); err != nil || !cfg.RefsInFiles() || cfg.IgnoreCase {
 		if target, err = r.objects.Home().Line(ctx, "for-each-ref", "--format=%(symref)", ref); err != nil {
 			return "", err
 		}
 	}
 	if target != "" {
-		return "", otherName(name, target)
+		return "", git.Conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(target, "refs/heads/"))
 	}
 	return found[ref], nil
-}
-
-// otherName returns the error for a branch that is a symbolic ref.
-func otherName(name, target string) error {
-	return git.Conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(target, "refs/heads/"))
-}
-
-// tellsByFiles reports whether a branch can be looked up by name in the files of the ref store:
-// they have the classic format, and the file system does not ignore case.
-func (r *Store) tellsByFiles() (bool, error) {
-	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
-	return cfg.RefsInFiles() && !cfg.IgnoreCase, err
 }
 
 // Matching returns the refs that match a for-each-ref pattern without a final slash, with their

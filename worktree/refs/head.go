@@ -51,23 +51,20 @@ func (r *Store) Head(ctx context.Context, ref string) (string, error) {
 		}
 	}
 	oid, err := r.objects.Here().Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
-	if err == nil && oid != "" {
-		return oid, nil
-	}
 	if git.ExitCode(err) != 1 { // with --quiet, git exits with 1 for a missing ref
-		return "", err
+		return oid, err
 	}
-	if ref == "HEAD" && r.unborn() {
-		return "", ErrNoCommits
-	}
-	if ref == "HEAD" { // for git's own message
+	unborn := r.unborn()
+	switch {
+	case ref == "HEAD" && !unborn: // for git's own message
 		return r.objects.Here().Line(ctx, "rev-parse", "--verify", "--end-of-options", ref+"^{commit}")
+	case unborn && ref != "HEAD":
+		any, err := r.objects.Here().Line(ctx, "for-each-ref", "--count=1", "--format=%(refname)")
+		if unborn = any == ""; err != nil {
+			return "", err
+		}
 	}
-	any, listErr := r.objects.Here().Line(ctx, "for-each-ref", "--count=1", "--format=%(refname)")
-	if listErr != nil {
-		return "", listErr
-	}
-	if any == "" && r.unborn() {
+	if unborn {
 		return "", ErrNoCommits
 	}
 	return "", &objects.RefError{Ref: ref}
