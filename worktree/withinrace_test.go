@@ -44,6 +44,12 @@ func TestWithinSha256(t *testing.T) {
 	writeFile(t, w.path("a.txt"), "hidden\n")
 	w.wantTree("dirty", w.take())
 	w.wantTree("again", w.take())
+	fillTree(t, w.path("many/files/with/a/long/name/that/fills/a/command/line"), 400)
+	w.wantTree("many", w.take())
+	if err := os.RemoveAll(w.path("many")); err != nil {
+		t.Fatal(err)
+	}
+	w.wantTree("many gone", w.take())
 }
 
 // prunings are the moments of a snapshot at which somebody prunes all that no ref keeps yet. Where refs are to be synced to

@@ -204,12 +204,12 @@ func (r *recording) run(ctx context.Context) error {
 func (r *recording) resetArguments(ctx context.Context) ([]string, error) {
 	var removed, replaced []string
 	var lines strings.Builder
-	size := 0
+	size, none := 0, strings.Repeat("0", max(len(r.Head), len(r.base.Tree), 40))
 	for _, name := range slices.Sorted(maps.Keys(r.resets)) {
 		size += len(name) + 100
 		if r.resets[name] == "" {
 			removed = append(removed, "./"+name)
-			fmt.Fprintf(&lines, "0 %s\t%s\x00", strings.Repeat("0", 40), name)
+			fmt.Fprintf(&lines, "0 %s\t%s\x00", none, name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.resets)) {
