@@ -302,7 +302,10 @@ func (r *recording) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	have := oneEach(listed)
+	left := map[string]IndexEntry{}
+	for _, e := range oneEach(listed) {
+		left[e.Name] = e
+	}
 	differ := func(name string, have, real IndexEntry) {
 		if file, _ := r.base.has(name); now[name] && file && r.tracked[name].cacheinfo() == "" {
 			return // The path was not in the real index, and still is not.
@@ -311,18 +314,12 @@ func (r *recording) settle(ctx context.Context) error {
 			r.resets[name] = real.cacheinfo()
 		}
 	}
-	for len(have) > 0 || len(real) > 0 {
-		switch {
-		case len(real) == 0 || len(have) > 0 && have[0].Name < real[0].Name:
-			differ(have[0].Name, have[0], IndexEntry{})
-			have = have[1:]
-		case len(have) == 0 || have[0].Name > real[0].Name:
-			differ(real[0].Name, IndexEntry{}, real[0])
-			real = real[1:]
-		default:
-			differ(real[0].Name, have[0], real[0])
-			have, real = have[1:], real[1:]
-		}
+	for _, e := range real {
+		differ(e.Name, left[e.Name], e)
+		delete(left, e.Name)
+	}
+	for name, e := range left {
+		differ(name, e, IndexEntry{})
 	}
 	return nil
 }
