@@ -122,9 +122,8 @@ type Glimpse struct {
 	Moved    bool   // the branch was moved from elsewhere, see snapshot.MovedFrom
 }
 
-// Glance reads a worktree at a path where branch is expected. Of a branch that is packed Glance does
-// not know whether it was moved: the file of all packed refs may be large.
-func Glance(ctx context.Context, path, branch string) Glimpse {
+// Glance reads a worktree at a path where branch is expected; refs are those of its repository.
+func Glance(ctx context.Context, path, branch string, refs *gitdir.Refs) Glimpse {
 	admin, err := gitdir.Target(filepath.Join(path, ".git"))
 	if err != nil {
 		if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
@@ -134,8 +133,7 @@ func Glance(ctx context.Context, path, branch string) Glimpse {
 	}
 	g := Glimpse{Branch: branchIn(admin, branch), CutShort: journal.CutShort(admin)}
 	if ref := "refs/heads/" + branch; gitdir.Line(filepath.Join(admin, "HEAD")) == "ref: "+ref {
-		tip := gitdir.Line(filepath.Join(gitdir.Common(admin), filepath.FromSlash(ref)))
-		g.Moved = snapshot.MovedFrom(ctx, path, admin, tip) != ""
+		g.Moved = snapshot.MovedFrom(ctx, path, admin, refs.Resolve(ref)) != ""
 	}
 	return g
 }

@@ -11,6 +11,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 	"paw/worktree/objects"
 	"paw/worktree/states"
 )
@@ -134,7 +135,7 @@ func cutShort(ctx context.Context, a app.Agent) (string, error) {
 	}
 	err := observe.RefuseHalfMoved(ctx, a.App, a.Session, a.Record.Name)
 	if refused, ok := errors.AsType[*errs.Error](err); ok && refused.Kind == errs.Refused {
-		return cmp.Or(worktree.Glance(ctx, a.Record.WorktreePath, a.Record.Branch).CutShort, "move of files"), nil
+		return cmp.Or(worktree.Glance(ctx, a.Record.WorktreePath, a.Record.Branch, &gitdir.Refs{CommonDir: a.Session.GitCommonDir}).CutShort, "move of files"), nil
 	}
 	return "", err
 }

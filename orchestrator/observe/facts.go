@@ -10,6 +10,7 @@ import (
 	"paw/session"
 	"paw/tmux"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // Facts holds all that was observed of one session at one moment: panes as tmux reports them, locks
@@ -153,11 +154,11 @@ func (a Agent) respawned() bool {
 }
 
 // glance looks at the worktree of an agent, unless the worktree is being made or removed.
-func glance(ctx context.Context, w session.Agent) worktree.Glimpse {
+func glance(ctx context.Context, w session.Agent, refs *gitdir.Refs) worktree.Glimpse {
 	if w.Phase == session.PhaseCreating || w.Phase.Removal() {
 		return worktree.Glimpse{Branch: w.Branch}
 	}
-	return worktree.Glance(ctx, w.WorktreePath, w.Branch)
+	return worktree.Glance(ctx, w.WorktreePath, w.Branch, refs)
 }
 
 // Running reports whether and where an agent runs.

@@ -25,6 +25,7 @@ import (
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/tmux"
+	"paw/worktree/gitdir"
 )
 
 // Panes is the answer of one tmux server.
@@ -73,14 +74,14 @@ func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, loo
 func LookAtAgents(ctx context.Context, h *app.App, s *session.Session, processes ProcessLook) []Agent {
 	looking := *h
 	looking.Look = &cli.Look{}
-	open := OpenLaunches(h, s.Name)
+	open, refs := OpenLaunches(h, s.Name), &gitdir.Refs{CommonDir: s.GitCommonDir}
 	agents := make([]Agent, len(s.Agents))
 	var workers sync.WaitGroup
 	var next atomic.Int64
 	for range min(runtime.NumCPU(), len(agents)) { // a goroutine for each agent would grow its stack anew
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(len(agents)); i = next.Add(1) - 1 {
-				agents[i] = lookAt(ctx, looking.Agent(s, &s.Agents[i]), open[s.Agents[i].Name], processes)
+				agents[i] = lookAt(ctx, looking.Agent(s, &s.Agents[i]), open[s.Agents[i].Name], processes, refs)
 			}
 		})
 	}
@@ -89,8 +90,8 @@ func LookAtAgents(ctx context.Context, h *app.App, s *session.Session, processes
 }
 
 // lookAt reads launch, lock and turns of one agent.
-func lookAt(ctx context.Context, a app.Agent, open map[int]time.Time, processes ProcessLook) Agent {
-	found := Agent{Record: *a.Record, open: open, Worktree: glance(ctx, *a.Record)}
+func lookAt(ctx context.Context, a app.Agent, open map[int]time.Time, processes ProcessLook, refs *gitdir.Refs) Agent {
+	found := Agent{Record: *a.Record, open: open, Worktree: glance(ctx, *a.Record, refs)}
 	if a.Record.Phase == session.PhaseCreating {
 		found.madeBy, found.made = a.App.Locks.CreatedBy(a.Session.Name, a.Record.Name)
 		found.made = found.made || madeSince(a)

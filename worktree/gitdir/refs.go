@@ -10,15 +10,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"paw/config/disk"
 )
 
-// Refs resolves refs from the files of the ref store.
+// Refs resolves refs from the files of the ref store, and reads packed-refs once.
 type Refs struct {
 	CommonDir string
-	packed    []byte // whole lines of packed-refs, nil until read
+	read      sync.Once
+	packed    []byte // whole lines of packed-refs
 }
 
 // Resolve returns the commit id of a full ref name, "" for none. Resolve reads the loose ref before
@@ -49,14 +51,10 @@ func (r *Refs) LeadsTo(ref string) string {
 
 // packedID looks up a ref in packed-refs, "" for none.
 func (r *Refs) packedID(ref string) string {
-	if r.packed == nil {
+	r.read.Do(func() {
 		content, _ := disk.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
-		// Git ends each line, so what follows the last end is cut off.
-		r.packed = content[:bytes.LastIndexByte(content, '\n')+1]
-		if r.packed == nil {
-			r.packed = []byte{}
-		}
-	}
+		r.packed = content[:bytes.LastIndexByte(content, '\n')+1] // git ends each line, so the rest is cut off
+	})
 	oid, _, _ := bytes.Cut(lineOfRef(r.packed, ref), []byte(" "))
 	if !IsOID(string(oid)) {
 		return ""
