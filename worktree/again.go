@@ -212,23 +212,16 @@ func (r *rewind) force(ctx context.Context) error {
 // forceBack is force on the way back, right after git has failed: it needs no room for an index, and a filter that
 // refuses what was there before does not stop it.
 func (r *rewind) forceBack(ctx context.Context, changes []objects.Change) error {
-	root, err := os.OpenRoot(r.Top)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	var write []string
+	var write, remove []string
 	for _, c := range changes {
-		if !c.Gone {
+		if c.Gone {
+			remove = append(remove, c.Name)
+		} else {
 			write = append(write, c.Name)
-			continue
-		}
-		if err := removeIn(root, c.Name); err != nil {
-			return err
 		}
 	}
-	if len(write) == 0 {
-		return nil
+	if err := removeAll(r.Top, remove); err != nil || len(write) == 0 {
+		return err
 	}
 	goal := r.WithIndex(snapshot.NewScratchIndex(r.Dir)).WithFile(r.at.file)
 	if err := goal.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", r.to.Tree)...); err != nil {

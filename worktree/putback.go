@@ -17,24 +17,22 @@ import (
 	"paw/worktree/snapshot"
 )
 
-// piece is a path that a landing moves. Each side, before and after, has an index entry and a file,
-// which differ where the user has had uncommitted files of an agent.
-type piece struct {
-	objects.Change
-	index, file [2]string // before and after, as objects.EntryOf writes them
-}
+// side has the entries of paths before or after a landing, as objects.EntryOf writes them. Index and files
+// differ where the user has had uncommitted files of an agent.
+type side struct{ index, file map[string]string }
 
 // puttingBack finds out what is put back in a checkout.
 type puttingBack struct {
 	*move
-	dir    string
-	pieces []piece
-	have   map[string]string // entries of the index, by path
-	away   map[string]bool   // paths that a bit keeps out of the checkout
+	dir           string
+	paths         []objects.Change // that the landing moves and HEAD has as before it, by name
+	before, after side
+	have          map[string]string // entries of the index, by path
+	away          map[string]bool   // paths that a bit keeps out of the checkout
 
-	write, remove []string // files
-	set           []piece  // index entries
-	left          []string // files that are neither as before nor as after
+	write, remove []string         // files
+	set           []objects.Change // paths whose index entries are set
+	left          []string         // files that are neither as before nor as after
 }
 
 // putBack ends a landing that was cut before the branch moved: at each path that HEAD has as before the
@@ -47,17 +45,20 @@ func (v *move) putBack(ctx context.Context) (left []string, err error) {
 		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	p := &puttingBack{move: v, dir: dir, away: map[string]bool{}}
+	p := &puttingBack{
+		move: v, dir: dir, away: map[string]bool{},
+		before: side{map[string]string{}, map[string]string{}}, after: side{map[string]string{}, map[string]string{}},
+	}
 	for _, name := range v.Absent {
 		p.away[name] = true
 	}
-	if err := p.readPieces(ctx); err != nil {
+	if err := p.readPaths(ctx); err != nil {
 		return nil, err
 	}
 	if err := p.lookAtFiles(ctx); err != nil {
 		return nil, err
 	}
-	if p.have, err = entriesOf(ctx, v.repo(), filepath.Join(v.at.AdminDir, "index")); err != nil {
+	if p.have, err = entriesOf(ctx, v.repo(), p.index()); err != nil {
 		return nil, err
 	}
 	p.lookAtIndex()
@@ -67,35 +68,41 @@ func (v *move) putBack(ctx context.Context) (left []string, err error) {
 	return p.left, p.put(ctx)
 }
 
-// readPieces lists the paths that the landing moves and HEAD has as before it.
-func (p *puttingBack) readPieces(ctx context.Context) error {
-	all := map[string]*piece{}
-	of := func(c objects.Change) *piece {
-		if all[c.Name] == nil {
-			all[c.Name] = &piece{Change: c, index: [2]string{c.OldEntry(), c.OldEntry()}, file: [2]string{c.OldEntry(), c.OldEntry()}}
-		}
-		return all[c.Name]
-	}
-	for _, side := range []struct {
+func (p *puttingBack) index() string { return filepath.Join(p.at.AdminDir, "index") }
+
+// in returns a function that finds the entry of a path.
+func in(entries map[string]string) func(objects.Change) string {
+	return func(c objects.Change) string { return entries[c.Name] }
+}
+
+// readPaths lists the paths that the landing moves and HEAD has as before it.
+func (p *puttingBack) readPaths(ctx context.Context) error {
+	all := map[string]objects.Change{}
+	for _, one := range []struct {
 		from, to string
-		each     func(one *piece, entry string)
+		differ   []map[string]string
 	}{
-		{p.From, p.To, func(one *piece, entry string) { one.index[1], one.file[1] = entry, entry }},
-		{p.From, p.Was, func(one *piece, entry string) { one.file[0] = entry }},
-		{p.To, p.Becomes, func(one *piece, entry string) { one.file[1] = entry }},
+		{p.From, p.To, []map[string]string{p.after.index, p.after.file}},
+		{p.From, p.Was, []map[string]string{p.before.file}},
+		{p.To, p.Becomes, []map[string]string{p.after.file}},
 	} {
-		if side.from == side.to {
-			continue
-		}
-		changes, err := objects.Between(ctx, p.m.objects.Home(), side.from, side.to)
+		changes, err := objects.Between(ctx, p.m.objects.Home(), one.from, one.to)
 		if err != nil {
 			return err
 		}
 		for _, c := range changes {
-			side.each(of(c), c.Entry())
+			if _, known := all[c.Name]; !known {
+				all[c.Name] = c
+				for _, entries := range []map[string]string{p.before.index, p.before.file, p.after.index, p.after.file} {
+					entries[c.Name] = c.OldEntry()
+				}
+			}
+			for _, entries := range one.differ {
+				entries[c.Name] = c.Entry()
+			}
 		}
 	}
-	if head := p.m.head(ctx, p.at.Checkout); head != p.From && head != "" {
+	if head := p.m.head(ctx, p.at.Checkout); head != "" {
 		changes, err := objects.Between(ctx, p.m.objects.Home(), p.From, head)
 		if err != nil {
 			return err
@@ -105,22 +112,20 @@ func (p *puttingBack) readPieces(ctx context.Context) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		p.pieces = append(p.pieces, *all[name])
+		p.paths = append(p.paths, all[name])
 	}
 	return nil
 }
 
 // lookAtFiles decides which files to write and to remove, and which are somebody else's.
 func (p *puttingBack) lookAtFiles(ctx context.Context) error {
-	before, err := p.filesAs(ctx, func(one piece) string { return one.file[0] })
+	before, err := p.filesAs(ctx, p.before.file)
 	if err != nil {
 		return err
 	}
-	mine := map[string]bool{}
-	for _, entry := range []func(piece) string{
-		func(one piece) string { return one.file[1] }, func(one piece) string { return one.index[0] }, func(one piece) string { return one.index[1] },
-	} {
-		as, err := p.filesAs(ctx, entry)
+	mine := maps.Clone(before)
+	for _, entries := range []map[string]string{p.after.file, p.before.index, p.after.index} {
+		as, err := p.filesAs(ctx, entries)
 		if err != nil {
 			return err
 		}
@@ -130,12 +135,12 @@ func (p *puttingBack) lookAtFiles(ctx context.Context) error {
 	}
 	gone := map[string]bool{}
 	for _, goes := range []bool{true, false} { // files to remove make room for those to write
-		for _, one := range p.pieces {
-			name, away := one.Name, p.away[one.Name]
-			if (one.file[0] == "" || away) != goes || before[name] && !away || away && !disk.IsFile(filepath.Join(p.at.Path, name)) {
+		for _, c := range p.paths {
+			name, away := c.Name, p.away[c.Name]
+			if (p.before.file[name] == "" || away) != goes || before[name] && !away || away && !disk.IsFile(filepath.Join(p.at.Path, name)) {
 				continue
 			}
-			own, err := p.own(ctx, one, mine[name] || before[name], gone)
+			own, err := p.own(ctx, name, mine[name], gone)
 			switch {
 			case err != nil:
 				return err
@@ -151,32 +156,37 @@ func (p *puttingBack) lookAtFiles(ctx context.Context) error {
 	return nil
 }
 
+// filesAs reports at which paths the file is the one that entries has.
+func (p *puttingBack) filesAs(ctx context.Context, entries map[string]string) (map[string]bool, error) {
+	return filesAs(ctx, p.repo(), p.index(), p.dir, p.at.Path, p.paths, in(entries))
+}
+
 // own reports whether a path holds nothing of somebody else's, once the files in gone are removed: no
 // file, one that equals a side's, or the beginning of one, from a git that was interrupted while it wrote.
-func (p *puttingBack) own(ctx context.Context, one piece, equal bool, gone map[string]bool) (bool, error) {
-	at, err := obstacleAt(p.at.Path, one.Name, gone)
+func (p *puttingBack) own(ctx context.Context, name string, equal bool, gone map[string]bool) (bool, error) {
+	at, err := obstacleAt(p.at.Path, name, gone)
 	if at == "" || err != nil {
 		return err == nil, err
 	}
-	if at == one.Name && equal {
+	if at == name && equal {
 		return true, nil
 	}
-	file := filepath.Join(p.at.Path, one.Name)
-	if info, err := os.Lstat(file); at != one.Name || err != nil || !info.Mode().IsRegular() {
+	file := filepath.Join(p.at.Path, name)
+	if info, err := os.Lstat(file); at != name || err != nil || !info.Mode().IsRegular() {
 		return false, nil //nolint:nilerr // something else is there
 	}
 	have, err := os.ReadFile(file)
 	if err != nil {
 		return false, err
 	}
-	for _, entry := range one.file {
+	for _, entry := range []string{p.before.file[name], p.after.file[name]} {
 		fields := strings.Fields(entry) // mode, id, stage
 		if !strings.HasPrefix(entry, "100") {
 			continue
 		}
 		var whole string
 		if err := git.Unasked(func(options []string) (err error) {
-			whole, err = p.repo().Output(ctx, append(options, "cat-file", "--filters", "--path="+one.Name, fields[1])...)
+			whole, err = p.repo().Output(ctx, append(options, "cat-file", "--filters", "--path="+name, fields[1])...)
 			return err
 		}); err != nil {
 			return false, err
@@ -190,14 +200,11 @@ func (p *puttingBack) own(ctx context.Context, one piece, equal bool, gone map[s
 
 // lookAtIndex decides which index entries to set.
 func (p *puttingBack) lookAtIndex() {
-	for _, one := range p.pieces {
-		have, conflict := p.have[one.Name], false
-		for _, stage := range []string{"1", "2", "3"} {
-			conflict = conflict || p.have[one.Name+"\x00"+stage] != ""
-		}
-		if !conflict && have != one.index[0] && (have == one.index[1] || have == one.file[0] || have == one.file[1]) {
-			p.set = append(p.set, one)
-			p.have[one.Name] = one.index[0]
+	for _, c := range p.paths {
+		name, have, was := c.Name, p.have[c.Name], p.before.index[c.Name]
+		conflict := slices.ContainsFunc([]string{"1", "2", "3"}, func(stage string) bool { return p.have[name+"\x00"+stage] != "" })
+		if !conflict && have != was && slices.Contains([]string{p.after.index[name], p.before.file[name], p.after.file[name]}, have) {
+			p.set, p.have[name] = append(p.set, c), was
 		}
 	}
 }
@@ -212,7 +219,7 @@ func (p *puttingBack) put(ctx context.Context) (err error) {
 	}
 	done := p.at.useIndex()
 	defer func() { done(err) }()
-	if err := p.removeFiles(); err != nil {
+	if err := removeAll(p.at.Path, p.remove); err != nil {
 		return err
 	}
 	if err := p.writeFiles(ctx); err != nil {
@@ -220,13 +227,7 @@ func (p *puttingBack) put(ctx context.Context) (err error) {
 	}
 	repo := p.repo()
 	if len(p.set) > 0 {
-		entries := map[string]string{}
-		changes := make([]objects.Change, len(p.set))
-		for i, one := range p.set {
-			changes[i], entries[one.Name] = one.Change, one.index[0]
-		}
-		input := indexInfo(changes, func(c objects.Change) string { return entries[c.Name] })
-		if _, err := repo.Input(ctx, input, plainly("update-index", "-z", "--index-info")...); err != nil {
+		if _, err := repo.Input(ctx, indexInfo(p.set, in(p.before.index)), plainly("update-index", "-z", "--index-info")...); err != nil {
 			return err
 		}
 	}
@@ -239,27 +240,20 @@ func (p *puttingBack) put(ctx context.Context) (err error) {
 	return snapshot.Refresh(ctx, repo)
 }
 
-func (p *puttingBack) removeFiles() error {
-	root, err := os.OpenRoot(p.at.Path)
+// removeAll removes files of a checkout, and the folders above them that are empty then.
+func removeAll(top string, names []string) error {
+	root, err := os.OpenRoot(top)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for _, name := range p.remove {
-		if err := removeIn(root, name); err != nil {
+	for _, name := range names {
+		if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-	}
-	return nil
-}
-
-// removeIn removes a file, and the folders above it that are empty then.
-func removeIn(root *os.Root, name string) error {
-	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for above := path.Dir(name); above != "." && root.Remove(above) == nil; {
-		above = path.Dir(above)
+		for above := path.Dir(name); above != "." && root.Remove(above) == nil; {
+			above = path.Dir(above)
+		}
 	}
 	return nil
 }
@@ -268,7 +262,7 @@ func (p *puttingBack) writeFiles(ctx context.Context) error {
 	if len(p.write) == 0 {
 		return nil
 	}
-	file, repo, err := p.indexWith(ctx, func(one piece) string { return one.file[0] })
+	file, repo, err := indexWith(ctx, p.repo(), p.index(), p.dir, p.paths, in(p.before.file))
 	if err != nil {
 		return err
 	}
@@ -295,23 +289,4 @@ func strangers(names []string) string {
 		named += ", ..."
 	}
 	return named + " are neither as before nor as after it, and stay as they are"
-}
-
-func (p *puttingBack) filesAs(ctx context.Context, entry func(piece) string) (map[string]bool, error) {
-	changes, of := p.changes(entry)
-	return filesAs(ctx, p.repo(), filepath.Join(p.at.AdminDir, "index"), p.dir, p.at.Path, changes, of)
-}
-
-func (p *puttingBack) indexWith(ctx context.Context, entry func(piece) string) (string, git.Repo, error) {
-	changes, of := p.changes(entry)
-	return indexWith(ctx, p.repo(), filepath.Join(p.at.AdminDir, "index"), p.dir, changes, of)
-}
-
-// changes returns the pieces as changes, and a function that returns the entry of each.
-func (p *puttingBack) changes(entry func(piece) string) ([]objects.Change, func(objects.Change) string) {
-	changes, entries := make([]objects.Change, len(p.pieces)), map[string]string{}
-	for i, one := range p.pieces {
-		changes[i], entries[one.Name] = one.Change, entry(one)
-	}
-	return changes, func(c objects.Change) string { return entries[c.Name] }
 }
