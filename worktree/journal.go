@@ -97,9 +97,6 @@ const backRoom = 256 << 10
 
 // makeRoom prepares the way back of a rewind for a disk that is full by then: it writes the journal of it, and keeps room free.
 func (v *move) makeRoom() error {
-	if v.Ref != "HEAD" { // a landing is put back by its own journal
-		return nil
-	}
 	back := v.Journal
 	back.TurnBack()
 	content, err := json.Marshal(back)

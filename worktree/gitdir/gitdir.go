@@ -288,8 +288,11 @@ func BranchesInUse(gitDir string) []string {
 }
 
 // FormerHeads returns the commits in the reflog of a worktree's HEAD, oldest first.
-func FormerHeads(admin string) (heads []string) {
-	for line := range strings.Lines(Line(filepath.Join(admin, "logs", "HEAD"))) {
+func FormerHeads(admin string) []string { return headsIn(Line(filepath.Join(admin, "logs", "HEAD"))) }
+
+// headsIn returns the commits in lines of a reflog.
+func headsIn(log string) (heads []string) {
+	for line := range strings.Lines(log) {
 		fields := strings.Fields(line)
 		for _, oid := range fields[:min(2, len(fields))] {
 			if IsOID(oid) && (len(heads) == 0 || heads[len(heads)-1] != oid) {
@@ -303,9 +306,12 @@ func FormerHeads(admin string) (heads []string) {
 // LastHead returns the newest commit in the reflog of a worktree's HEAD. A branch deleted from
 // inside the worktree shows as a move to an id of zeros, which is skipped.
 func LastHead(admin string) string {
-	heads := FormerHeads(admin)
-	if len(heads) == 0 {
-		return ""
+	for log := Line(filepath.Join(admin, "logs", "HEAD")); log != ""; {
+		end := strings.LastIndexByte(log, '\n')
+		if heads := headsIn(log[end+1:]); len(heads) > 0 {
+			return heads[len(heads)-1]
+		}
+		log = log[:max(end, 0)]
 	}
-	return heads[len(heads)-1]
+	return ""
 }
