@@ -20,7 +20,8 @@ import (
 type Refs struct {
 	CommonDir string
 	read      sync.Once
-	packed    []byte // whole lines of packed-refs
+	packed    []byte
+	err       error
 }
 
 // Resolve returns the commit id of a full ref name, "" for none. Resolve reads the loose ref before
@@ -49,43 +50,54 @@ func (r *Refs) LeadsTo(ref string) string {
 	return strings.TrimSpace(target)
 }
 
-// packedID looks up a ref in packed-refs, "" for none.
-func (r *Refs) packedID(ref string) string {
+// lines returns the whole lines of packed-refs; git ends each line, so what follows the last end is cut off.
+func (r *Refs) lines() ([]byte, error) {
 	r.read.Do(func() {
-		content, _ := disk.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
-		r.packed = content[:bytes.LastIndexByte(content, '\n')+1] // git ends each line, so the rest is cut off
+		content, err := disk.ReadFile(filepath.Join(r.CommonDir, "packed-refs"))
+		if r.packed = content[:bytes.LastIndexByte(content, '\n')+1]; !errors.Is(err, fs.ErrNotExist) {
+			r.err = err
+		}
 	})
-	oid, _, _ := bytes.Cut(lineOfRef(r.packed, ref), []byte(" "))
-	if !IsOID(string(oid)) {
-		return ""
-	}
-	return string(oid)
+	return r.packed, r.err
 }
 
-// lineOfRef returns the line "<id> <ref>" of a ref in a packed-refs file of whole lines; an empty
-// line means that the file lacks the ref. The first line, a comment, says whether the refs are
-// sorted; a line "^<id>" follows an annotated tag.
-func lineOfRef(packed []byte, ref string) []byte {
-	if header, _, _ := bytes.Cut(packed, []byte("\n")); !strings.Contains(string(header)+" ", " sorted ") {
-		before, _, _ := bytes.Cut(packed, []byte(" "+ref+"\n"))
-		return before[bytes.LastIndexByte(before, '\n')+1:]
-	}
-	for len(packed) > 0 {
-		middle := bytes.LastIndexByte(packed[:len(packed)/2], '\n') + 1
-		for middle > 0 && packed[middle] == '^' {
-			middle = bytes.LastIndexByte(packed[:middle-1], '\n') + 1
+// packedID looks up a ref in packed-refs, "" for none.
+func (r *Refs) packedID(ref string) (id string) {
+	packed, _ := r.lines()
+	eachPackedRef(packed, ref, func(name, oid string) bool {
+		if name == ref && IsOID(oid) {
+			id = oid
 		}
-		line, rest, _ := bytes.Cut(packed[middle:], []byte("\n"))
-		switch _, name, named := bytes.Cut(line, []byte(" ")); {
-		case !named || line[0] == '#' || string(name) < ref:
-			packed = rest
-		case string(name) == ref:
-			return line
-		default:
-			packed = packed[:middle]
+		return name != ref
+	})
+	return id
+}
+
+// eachPackedRef calls f for the refs that begin with prefix in a packed-refs file of whole lines, until f
+// returns false. The first line, a comment, says whether the refs are sorted; then the search begins at the
+// first one that is not before prefix. A line is "<id> <ref>"; a line "^<id>" follows an annotated tag.
+func eachPackedRef(packed []byte, prefix string, f func(ref, oid string) (more bool)) {
+	header, _, _ := bytes.Cut(packed, []byte("\n"))
+	sorted := strings.Contains(string(header)+" ", " sorted ")
+	low, high := 0, len(packed)
+	for sorted && low < high {
+		start := low + bytes.LastIndexByte(packed[low:(low+high)/2], '\n') + 1
+		for start > low && packed[start] == '^' {
+			start = low + bytes.LastIndexByte(packed[low:start-1], '\n') + 1
+		}
+		line, _, _ := bytes.Cut(packed[start:], []byte("\n"))
+		if _, ref, named := bytes.Cut(line, []byte(" ")); !named || line[0] == '#' || string(ref) < prefix {
+			low = start + len(line) + 1
+		} else {
+			high = start
 		}
 	}
-	return nil
+	for line := range bytes.Lines(packed[low:]) {
+		oid, ref, _ := strings.Cut(string(line[:len(line)-1]), " ")
+		if begins := strings.HasPrefix(ref, prefix); begins && !f(ref, oid) || sorted && !begins && line[0] != '#' && line[0] != '^' {
+			return
+		}
+	}
 }
 
 // IsOID reports whether text is a full object id, other than all zeros.
@@ -135,7 +147,7 @@ func MatchRefs(commonDir, pattern string) (found map[string]string, ok bool, err
 // ("refs/tags"), from the files of the ref store, without opening a file for each ref. ok is false
 // for a ref store of another format, which `git for-each-ref` can read.
 func NamesIn(commonDir, dir, prefix string) (names []string, ok bool, err error) {
-	loose, packed, ok, err := refFiles(commonDir, []string{dir}, func(ref string) bool {
+	loose, packed, ok, err := (&Refs{CommonDir: commonDir}).files([]string{dir}, func(ref string) bool {
 		name := strings.TrimPrefix(ref, dir+"/")
 		return strings.HasPrefix(name, prefix) && !strings.Contains(name, "/")
 	})
@@ -146,13 +158,13 @@ func NamesIn(commonDir, dir, prefix string) (names []string, ok bool, err error)
 	return slices.Compact(names), ok, err
 }
 
-// listed returns the accepted refs with their ids; see refFiles.
+// listed returns the accepted refs with their ids; see files.
 func listed(commonDir string, above []string, accept func(name string) bool) (found map[string]string, ok bool, err error) {
-	loose, found, ok, err := refFiles(commonDir, above, accept)
+	refs := &Refs{CommonDir: commonDir}
+	loose, found, ok, err := refs.files(above, accept)
 	if err != nil || !ok {
 		return nil, false, err
 	}
-	refs := &Refs{CommonDir: commonDir}
 	for _, ref := range loose {
 		content, err := disk.ReadFile(filepath.Join(commonDir, filepath.FromSlash(ref)))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -169,30 +181,31 @@ func listed(commonDir string, above []string, accept func(name string) bool) (fo
 	return found, true, nil
 }
 
-// refFiles returns the names of loose refs and the packed refs with their ids, of those refs in the
+// files returns the names of loose refs and the packed refs with their ids, of those refs in the
 // folders above, at any depth, that accept takes; names of folders end with a slash. ok is false for
 // a ref store of another format.
-func refFiles(commonDir string, above []string, accept func(name string) bool) (loose []string, packed map[string]string, ok bool, err error) {
-	if cfg, err := ReadCore(commonDir); err != nil || !cfg.RefsInFiles() {
+func (r *Refs) files(above []string, accept func(name string) bool) (loose []string, packed map[string]string, ok bool, err error) {
+	if cfg, err := ReadCore(r.CommonDir); err != nil || !cfg.RefsInFiles() {
 		return nil, nil, false, err
 	}
 	// Loose refs are listed before packed-refs is read, so as not to miss one that is just being
 	// packed.
 	for _, dir := range above {
-		if loose, err = appendLoose(loose, commonDir, dir, accept); err != nil {
+		if loose, err = appendLoose(loose, r.CommonDir, dir, accept); err != nil {
 			return nil, nil, false, err
 		}
 	}
-	content, err := disk.ReadFile(filepath.Join(commonDir, "packed-refs"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	content, err := r.lines()
+	if err != nil {
 		return nil, nil, false, err
 	}
 	packed = map[string]string{}
 	for _, dir := range above {
-		eachPackedRef(content, dir+"/", func(ref, oid string) {
+		eachPackedRef(content, dir+"/", func(ref, oid string) bool {
 			if accept(ref) && IsOID(oid) {
 				packed[ref] = oid
 			}
+			return true
 		})
 	}
 	return loose, packed, true, nil
@@ -223,19 +236,4 @@ func appendLoose(loose []string, commonDir, dir string, accept func(name string)
 func refName(name string) bool {
 	return name[0] != '.' && !strings.HasSuffix(name, ".lock") && !strings.HasSuffix(name, ".") && !strings.ContainsAny(name, " ~^:?*[\\\x7f") &&
 		!strings.Contains(name, "..") && !strings.Contains(name, "@{") && bytes.IndexFunc([]byte(name), func(r rune) bool { return r < ' ' }) < 0
-}
-
-// eachPackedRef calls f for each ref in a packed-refs file that begins with prefix. A line is "<id>
-// <ref>"; ref names hold no space.
-func eachPackedRef(packed []byte, prefix string, f func(ref, oid string)) {
-	mark := []byte(" " + prefix)
-	for at := bytes.Index(packed, mark); at >= 0; at = bytes.Index(packed, mark) {
-		oid := packed[bytes.LastIndexByte(packed[:at], '\n')+1 : at]
-		line, rest, whole := bytes.Cut(packed[at+1:], []byte("\n"))
-		if !whole {
-			return // git ends each line, so this one is cut off
-		}
-		f(string(line), string(oid))
-		packed = rest
-	}
 }
