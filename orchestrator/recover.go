@@ -190,7 +190,7 @@ func leaveToQueue(h *app.App, sessionName string, jobs []launch.Job) {
 }
 
 // nameCut adds to the job of each agent that will start a note about its interrupted or failed
-// turn: recover sends no prompt again.
+// turn, and about prompts that its CLI had queued: recover sends no prompt again.
 func nameCut(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job) {
 	for i := range jobs {
 		j, a := &jobs[i], f.Agent(jobs[i].Agent)
@@ -201,11 +201,15 @@ func nameCut(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.Job
 		if cut := turns.CutOf(ctx, h, f, *a); cut != nil && last != nil && last.State == turn.InProgress {
 			last = cut
 		}
-		if why := live.Unfinished(last); err == nil && why != "" && last.Number > a.Record.SeenCut {
+		why := live.Unfinished(last)
+		if err != nil || why != "" && last.Number <= a.Record.SeenCut {
+			continue
+		}
+		if why != "" {
 			j.CutTurn, j.Notes = last.Number, append(j.Notes, why)
-			if queued := app.StillQueued(f.Session.Name, j.Agent, h.Texts().QueuedPrompts(f.Session.Name, j.Agent)); queued != "" {
-				j.Notes = append(j.Notes, queued)
-			}
+		}
+		if queued := app.StillQueued(f.Session.Name, j.Agent, h.Texts().QueuedPrompts(f.Session.Name, j.Agent)); queued != "" {
+			j.Notes = append(j.Notes, queued)
 		}
 	}
 }

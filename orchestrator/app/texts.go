@@ -13,6 +13,7 @@ import (
 	"paw/config/disk"
 	"paw/config/display"
 	"paw/orchestrator/errs"
+	"paw/session"
 	"paw/session/turn"
 )
 
@@ -203,8 +204,8 @@ func (t Texts) KeepQueued(session, agent, prompt string, behind int) error {
 }
 
 // QueuedPrompts returns the prompts that wait in the agent's CLI behind a turn, or were lost when
-// that turn was cut: no turn has asked them. After any other end of a turn the CLI has gone on with
-// its queue, or its user has emptied it.
+// that turn was cut, or the CLI ended before it took them: no turn has asked them. After any other end of a turn the
+// CLI has gone on with its queue, or its user has emptied it.
 func (t Texts) QueuedPrompts(session, agent string) []Queued {
 	kept := t.keptQueued(session, agent)
 	if len(kept) == 0 {
@@ -212,10 +213,23 @@ func (t Texts) QueuedPrompts(session, agent string) []Queued {
 	}
 	dir := t.app.TurnDir(session, agent)
 	last, err := dir.Last()
-	if err != nil || last == nil || last.State != turn.InProgress && !last.Cut() {
+	if err != nil || last == nil {
 		return nil
 	}
+	if last.State != turn.InProgress && !last.Cut() {
+		kept = slices.DeleteFunc(kept, func(one Queued) bool { return last.StartedAt.After(one.at.Add(queuedMargin)) })
+		if len(kept) == 0 || t.runs(session, agent, last.Launch) {
+			return nil
+		}
+	}
 	return unasked(dir, kept)
+}
+
+// runs reports whether a launch of an agent may still run.
+func (t Texts) runs(name, agent, launch string) bool {
+	lock, err := t.app.Locks.PeekAgent(name, agent)
+	own := launch == "" || strings.HasSuffix(launch, "/"+strconv.Itoa(lock.Holder.Generation))
+	return err != nil || lock.State != session.LockFree && own
 }
 
 // unasked returns the prompts that no turn has asked; none where the logs cannot be read. A turn asks a prompt by whole
@@ -281,8 +295,8 @@ func (t Texts) QueuedNext(session, agent string, patience time.Duration) bool {
 }
 
 // LostPrompts returns the queued prompts that the agent's CLI has lost: the turn that they waited
-// behind or a later one was cut, and no turn has asked them since. A prompt behind a running turn
-// is not lost.
+// behind or a later one was cut, or the CLI has ended after that turn, and no turn has asked them since. A prompt
+// behind a running turn is not lost.
 func (t Texts) LostPrompts(session, agent string) []Queued {
 	kept := t.keptQueued(session, agent)
 	if len(kept) == 0 {
@@ -297,7 +311,14 @@ func (t Texts) LostPrompts(session, agent string) []Queued {
 				since = i
 			}
 		}
-		return !slices.ContainsFunc(records[min(since, len(records)):], turn.Record.Cut)
+		switch rest := records[min(since, len(records)):]; {
+		case slices.ContainsFunc(rest, turn.Record.Cut):
+			return false
+		case len(rest) > 1:
+			return rest[1].Launch == rest[0].Launch
+		default:
+			return len(rest) == 0 || rest[0].State == turn.InProgress || t.runs(session, agent, rest[0].Launch)
+		}
 	})
 }
 
