@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/queue"
 	"paw/orchestrator/teardown"
 	"paw/orchestrator/turns"
+	"paw/orchestrator/typing"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -24,7 +25,7 @@ type RecoverOptions struct {
 	Agents []string // only these agents of the named session, none for all of them
 	All    bool
 	DryRun bool
-	kept   bool // give agents that start fresh the first prompts that they have not got
+	mended bool // after paw setup: the user looks at these agents, and the queue need not wait
 }
 
 // startMended starts agents whose set-up had failed, and is done by now.
@@ -33,7 +34,7 @@ func startMended(ctx context.Context, h *app.App, name string, agents []string) 
 	if err != nil {
 		return err
 	}
-	recovered, err := recoverSession(ctx, h, s, RecoverOptions{Name: name, Agents: agents, kept: true})
+	recovered, err := recoverSession(ctx, h, s, RecoverOptions{Name: name, Agents: agents, mended: true})
 	if err != nil {
 		return err
 	}
@@ -57,8 +58,8 @@ type Recovered struct {
 }
 
 // Recover starts the agents of sessions again, in panes as before and in the conversations of their
-// CLIs. It starts no agent twice, deletes nothing and sends no prompt. Unreadable records come back
-// as problems beside the sessions that can be read.
+// CLIs. It starts no agent twice, deletes nothing, and sends no prompt but those that an agent has
+// never got. Unreadable records come back as problems beside the sessions that can be read.
 func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered, problems []error, err error) {
 	if err := h.RequireTools(ctx); err != nil {
 		return nil, nil, err
@@ -145,17 +146,16 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	if err != nil {
 		return Recovered{}, err
 	}
-	nameCut(ctx, h, f, jobs)
-	namePorts(f.Session, jobs)
 	if o.DryRun {
 		waits, err := children.WaitsOf(ctx, h, s, observe.AskTmux(h))
 		return Recovered{Session: s, Results: append(finished, children.WithWaits(launch.Foretold(ctx, h, s, jobs), waits)...)}, err
 	}
+	leaveToQueue(h, s.Name, jobs)
 	for _, text := range observe.StrayPrompts(h, s) {
 		h.Notef("%s", text)
 	}
 	refuseUnready(ctx, h, f, jobs)
-	recovered, err := bringBack(ctx, h, f, jobs, !o.kept)
+	recovered, err := bringBack(ctx, h, f, jobs, !o.mended)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err
 }
@@ -163,14 +163,16 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 // planJobs plans what becomes of the agents.
 func planJobs(ctx context.Context, h *app.App, f observe.Facts, o RecoverOptions) ([]launch.Job, error) {
 	jobs, err := launch.PlanRecover(ctx, h, only(f, o.Agents), o.Name != "")
-	if err == nil && o.kept {
-		launch.GiveKept(h, f.Session, jobs)
-		leaveToQueue(h, f.Session.Name, jobs)
+	if err == nil {
+		launch.GiveFirst(h, f.Session, jobs)
+		nameCut(ctx, h, f, jobs)
+		namePorts(f.Session, jobs)
 	}
 	return jobs, err
 }
 
-// leaveToQueue takes the first prompts of tasks from the jobs: the queue has their texts, and types them.
+// leaveToQueue takes the first prompts of tasks that wait or have failed from the jobs: the queue has their texts, and types
+// them.
 func leaveToQueue(h *app.App, sessionName string, jobs []launch.Job) {
 	for i := range jobs {
 		j := &jobs[i]
@@ -184,6 +186,7 @@ func leaveToQueue(h *app.App, sessionName string, jobs []launch.Job) {
 			}
 			h.Sayf("%s: its prompt is that of task %s; %s types it", j.Agent, t.ID, who)
 			j.Prompt = ""
+			j.Notes = slices.DeleteFunc(j.Notes, func(note string) bool { return note == launch.NoteFirst })
 			h.Texts().DropPrompt(sessionName, j.Agent)
 		}
 	}
@@ -262,6 +265,11 @@ func bringBack(ctx context.Context, h *app.App, f observe.Facts, jobs []launch.J
 	defer making.Release()
 	if !nothing {
 		s, results, err = launch.BringUp(ctx, h, s, jobs, &making)
+	}
+	for _, j := range jobs {
+		if j.Kind == launch.ResultAlive {
+			typing.SendLater(h, name, j.Agent) // the process that was to type them may be gone
+		}
 	}
 	if err != nil {
 		stopAgain(context.WithoutCancel(ctx), h, f, jobs)

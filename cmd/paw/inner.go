@@ -17,6 +17,7 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 	"paw/orchestrator/queue"
+	"paw/orchestrator/typing"
 )
 
 // inner makes a hidden command that paw or tmux starts in the background, with a fixed number of
@@ -72,6 +73,10 @@ var (
 			return err
 		}
 		return queue.Pump(ctx, h, args[0], hook)
+	})
+	// newKept types the prompts that are kept for an agent whose worktree is being set up.
+	newKept = inner("__kept SESSION AGENT", 2, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
+		return typing.SendAfterSetUp(ctx, h, args[0], args[1])
 	})
 	// newHeld notifies the user of tasks that are held.
 	newHeld = inner("__held SESSION IDS", 2, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {

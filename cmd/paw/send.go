@@ -312,7 +312,7 @@ func requireText(prompt string) error {
 // is queued, null if nothing tells.
 func (p *printer) sentView(sessionName string, all []*typing.Sent) object {
 	sent := objects(all, func(s *typing.Sent) object {
-		return object{{"agent", s.Agent}, {"turn", orNull(s.Turn)}, {"queued", s.Queued}, {"dropped", s.Dropped}}
+		return object{{"agent", s.Agent}, {"turn", orNull(s.Turn)}, {"queued", s.Queued}, {"kept", s.Kept}, {"dropped", s.Dropped}}
 	})
 	return object{{"version", 1}, {"session", sessionName}, {"sent", sent}, {"notes", p.noted()}}
 }

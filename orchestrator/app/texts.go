@@ -63,6 +63,44 @@ func (t Texts) DropPrompt(session, agent string) {
 	_ = os.Remove(t.GivenPath(session, agent))
 }
 
+// nextTexts is the pattern of the files of prompts that are typed as soon as the agent's CLI takes any; their names
+// sort by age.
+const nextTexts = "next-*.txt"
+
+// KeepNext saves a prompt that is to be typed behind those that are kept already.
+func (t Texts) KeepNext(session, agent, prompt string) error {
+	_, err := keepText(t.app.StateDir(session, agent), "next-"+t.app.Now().UTC().Format(textTime)+"-*.txt", prompt)
+	return err
+}
+
+// TypeFirst makes the first prompt of an agent one that is typed, before all others that are kept.
+func (t Texts) TypeFirst(session, agent string) error {
+	to := filepath.Join(t.app.StateDir(session, agent), "next-0.txt")
+	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(t.PromptPath(session, agent), to))
+}
+
+// Next returns the files of the prompts that are to be typed, the oldest first.
+func (t Texts) Next(session, agent string) []string {
+	paths, _ := filepath.Glob(filepath.Join(t.app.StateDir(session, agent), nextTexts))
+	return paths
+}
+
+// Claim takes a prompt from those that are to be typed, since it is typed now; whatever happens, it is not typed again. It
+// returns the file that keeps the text until the prompt has arrived.
+func (t Texts) Claim(path string) (kept string, err error) {
+	kept = filepath.Join(filepath.Dir(path), "message-"+filepath.Base(path))
+	return kept, os.Rename(path, kept)
+}
+
+// Unbegun returns how many prompts are kept that the agent's CLI has not got yet.
+func (t Texts) Unbegun(session, agent string) int {
+	number := len(t.Next(session, agent))
+	if _, err := os.Lstat(t.PromptPath(session, agent)); err == nil {
+		number++
+	}
+	return number
+}
+
 // CommentsPath returns the file of comments on an agent's work that were not sent yet.
 func (t Texts) CommentsPath(session, agent string) string {
 	return filepath.Join(t.app.Paths.AgentDir(session, agent), commentsName)
@@ -109,6 +147,9 @@ func (t Texts) Words(session, agent string) []string {
 	add(t.PromptPath(session, agent))
 	if given := t.Given(session, agent); given != "" {
 		add(given)
+	}
+	for _, path := range t.Next(session, agent) {
+		add(path)
 	}
 	add(t.CommentsPath(session, agent))
 	add(filepath.Join(t.app.Paths.AgentDir(session, agent), draftName))
@@ -188,6 +229,9 @@ const queuedMargin = time.Second
 
 // queuedTexts is the pattern of the files of queued prompts; their names sort by age.
 const queuedTexts = "queued-*.txt"
+
+// textTime is the form of a time in the names of files with texts.
+const textTime = "20060102T150405.000000000"
 
 // KeepQueued saves a prompt that the CLI has queued behind a turn: the CLI keeps the prompt in memory
 // only.
@@ -338,7 +382,7 @@ func (t Texts) QueuedAgain(one Queued, behind int) error {
 
 // queuedName returns the pattern of the name of a queued prompt's file.
 func queuedName(at time.Time, behind int) string {
-	return fmt.Sprintf("queued-%s-behind%d-*.txt", at.UTC().Format("20060102T150405.000000000"), behind)
+	return fmt.Sprintf("queued-%s-behind%d-*.txt", at.UTC().Format(textTime), behind)
 }
 
 // keptQueued returns all saved prompts, also those that have arrived.

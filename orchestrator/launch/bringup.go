@@ -61,7 +61,7 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, ma
 	if s, err = startRefused(ctx, h, s, starting); err != nil {
 		return s, nil, err
 	}
-	sendFirstPrompts(ctx, h, s, starting)
+	sendNext(ctx, h, s, starting)
 	return s, ResultsOf(s, jobs), nil
 }
 

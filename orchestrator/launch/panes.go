@@ -226,8 +226,8 @@ func awaitLaunches(ctx context.Context, h *app.App, s *session.Session, jobs []*
 }
 
 // awaitSetUps waits for the set-ups of the jobs that cannot go on without: those that the user waits
-// for, those whose first prompt is typed, and those whose CLI may refuse its conversation. Of the
-// others it notes that their set-up runs.
+// for, and those whose CLI may refuse its conversation. Of the others it notes that their set-up
+// runs.
 func awaitSetUps(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	for _, j := range jobs {
 		if !j.launched() || j.setUp == nil {
@@ -242,7 +242,7 @@ func awaitSetUps(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 			running = lock.Holder.SetUp
 			return err != nil || lock.State != session.LockHeld || lock.Holder.Generation != j.generation || running == ""
 		}
-		if !j.AwaitSetUp && !j.sendIt && !j.unverified {
+		if !j.AwaitSetUp && !j.unverified {
 			if !over() && running != "" {
 				j.Notes = append(j.Notes, "its set-up runs in its pane: "+running)
 			}

@@ -29,6 +29,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	}
 	spec := h.Specs().Launch(s, w, executable)
 	command, err := cli.Resume(spec)
+	j.sendIt = j.Prompt != ""
 	if j.Kind == ResultFresh {
 		spec.Prompt = j.Prompt
 		command, err = freshCommand(ctx, h.Agent(s, w), cli, spec, j)
@@ -36,6 +37,9 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 			spec.Prompt = ""
 			command, err = freshCommand(ctx, h.Agent(s, w), cli, spec, j)
 		}
+	}
+	if err == nil && j.sendIt {
+		err = h.Texts().TypeFirst(s.Name, w.Name)
 	}
 	if err != nil {
 		return tmux.AgentPane{}, errs.New(errs.Failed, "%s: %w", w.Name, err)
@@ -237,31 +241,41 @@ func KeepPrompt(a app.Agent, prompt string) error {
 	return os.WriteFile(path, []byte(prompt), 0o600)
 }
 
-// GiveKept gives the first prompts that were kept to the jobs of agents that start fresh.
-func GiveKept(h *app.App, s *session.Session, jobs []Job) {
+// NoteFirst says that recover sends the first prompt of an agent.
+const NoteFirst = "its first prompt, which was never sent, goes to it once it runs"
+
+// GiveFirst gives their first prompts to the jobs of agents that start and have never got them.
+func GiveFirst(h *app.App, s *session.Session, jobs []Job) {
 	for i := range jobs {
 		j := &jobs[i]
-		if text, err := os.ReadFile(h.Texts().PromptPath(s.Name, j.Agent)); err == nil && j.Kind == ResultFresh {
+		text, err := os.ReadFile(h.Texts().PromptPath(s.Name, j.Agent))
+		if err == nil && j.Starts() && h.TurnDir(s.Name, j.Agent).Highest() == 0 {
 			j.Prompt = string(text)
 			j.Notes = slices.DeleteFunc(j.Notes, func(note string) bool { return note == observe.Undelivered(h, s, j.Agent) })
+			j.Notes = append(j.Notes, NoteFirst)
 		}
 	}
 }
 
-// sendFirstPrompts types the first prompts that could not be arguments. A prompt stays in its file
-// until the CLI has it.
-func sendFirstPrompts(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
+// sendNext types the prompts that are kept for agents: those that could not be arguments, and those that the user has sent
+// while the worktree was set up. It waits for no set-up.
+func sendNext(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	for _, j := range jobs {
-		if !j.launched() || !j.sendIt {
-			continue
+		lock, err := h.Locks.ProbeAgent(s.Name, j.Agent)
+		switch {
+		case !j.launched() || len(h.Texts().Next(s.Name, j.Agent)) == 0:
+		case err == nil && observe.SetsUp(lock):
+			typing.SendLater(h, s.Name, j.Agent)
+		default:
+			h.Sayf("%s: sending the first prompt once it is ready", j.Agent)
+			if err := typing.SendNext(ctx, h, s, j.Agent); err != nil {
+				note := "its first prompt was not sent (" + err.Error() + ")"
+				if kept := h.Texts().Words(s.Name, j.Agent); len(kept) > 0 {
+					note += "; it is kept in " + kept[0]
+				}
+				j.Notes = append(j.Notes, note)
+			}
 		}
-		h.Sayf("%s: sending the first prompt once it is ready", j.Agent)
-		path := h.Texts().PromptPath(s.Name, j.Agent)
-		if _, err := typing.Send(ctx, h, s, j.Agent, j.Prompt, true); err != nil {
-			j.Notes = append(j.Notes, "its first prompt was not sent ("+err.Error()+"); it is kept in "+path)
-			continue
-		}
-		_ = os.Remove(path)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
@@ -84,6 +85,9 @@ func Undelivered(h *app.App, s *session.Session, agentName string) string {
 	path := h.Texts().PromptPath(s.Name, agentName)
 	if _, err := os.Stat(path); err == nil {
 		return "its first prompt was never sent; it is kept in " + path
+	}
+	if next := h.Texts().Next(s.Name, agentName); len(next) > 0 {
+		return errs.Counted(len(next), "prompt") + " for it was never sent; it is kept in " + next[0]
 	}
 	if path = h.Texts().Given(s.Name, agentName); path != "" {
 		return "its CLI ended before a turn began with its first prompt, which is kept in " + path

@@ -152,7 +152,7 @@ func catchUp(q *session.Queue, f Facts, now time.Time) {
 // seenOf returns the number of an agent's last turn, counting prompts that were typed and have not
 // begun a turn yet.
 func seenOf(h *app.App, s *session.Session, f Facts, agent string) int {
-	seen := len(h.Texts().QueuedPrompts(s.Name, agent))
+	seen := len(h.Texts().QueuedPrompts(s.Name, agent)) + h.Texts().Unbegun(s.Name, agent)
 	last, err := h.TurnDir(s.Name, agent).Last()
 	if err != nil || last == nil {
 		if f.Agents[agent].Status.Cause == session.CausePrompted {

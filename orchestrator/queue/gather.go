@@ -85,8 +85,8 @@ func agentOf(ctx context.Context, h *app.App, s *session.Session, q *session.Que
 	if agent.Running && a.Turns.HooksSeen.IsZero() {
 		agent.Silent = a.Turns.Launched
 	}
-	if one.Waits() || h.Texts().QueuedNext(s.Name, w.Name, arrival) {
-		agent.Ready = live.Busy // the results of the agent's children, or a prompt of its user, are still to come
+	if one.Waits() || h.Texts().QueuedNext(s.Name, w.Name, arrival) || agent.Ready == live.Due && len(h.Texts().Next(s.Name, w.Name)) > 0 {
+		agent.Ready = live.Busy // the results of the agent's children, or prompts of its user, are still to come
 	}
 	agent.Turns = turnsOf(h, s, q, one)
 	if len(agent.Turns) == 0 {

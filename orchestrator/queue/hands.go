@@ -60,8 +60,8 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	h.Detach("queue", "__pump", sessionName, strconv.Itoa(hook))
 }
 
-// TaskWith returns the task that an agent was made for, if it has this prompt and no turn has begun with it, nil for
-// none: only the queue types it.
+// TaskWith returns the task that an agent was made for, if it has this prompt and only the queue types it, nil for none. A
+// task that runs, or whose turn the queue would see, goes on with the first turn of its agent, whoever begins it.
 func TaskWith(h *app.App, sessionName, agentName, prompt string) *session.Task {
 	q, err := h.Queues().Load(sessionName)
 	if q == nil || err != nil {
@@ -69,7 +69,7 @@ func TaskWith(h *app.App, sessionName, agentName, prompt string) *session.Task {
 	}
 	for i := range q.Tasks {
 		t := &q.Tasks[i]
-		if t.Agent == agentName && len(t.CLIs) > 0 && t.Turn == 0 && t.State != session.TaskDone && t.State != session.TaskDropped && t.What == firstLine(prompt) {
+		if t.Agent == agentName && len(t.CLIs) > 0 && t.Turn == 0 && !unseen(*t) && t.State != session.TaskRunning && t.State != session.TaskDone && t.State != session.TaskDropped && t.What == firstLine(prompt) {
 			return t
 		}
 	}

@@ -2,6 +2,7 @@ package typing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -60,25 +62,99 @@ type Sent struct {
 	Agent  string
 	Turn   int  // turn that the prompt started or joined, 0 when unknown
 	Queued bool // queued behind, or joined to, a running turn
+	Kept   bool // kept, to be typed once the agent's worktree is set up
 	// Dropped is how many control characters were removed: a terminal would take them for keys.
 	Dropped int
 }
 
-// Send types a prompt and, if wait is set, waits until the CLI has taken it. It returns how the
-// prompt arrived.
-func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (*Sent, error) {
-	return send(ctx, h, s, agentName, sending{prompt, wait, func() bool { return true }, func(sent *Sent) error {
-		if sent.Queued {
-			return h.Texts().KeepQueued(s.Name, agentName, prompt, sent.Turn)
-		}
+// Send types a prompt behind those that are kept for the agent and, if wait is set, waits until the CLI has taken it. While
+// the agent's worktree is set up it keeps the prompt, too. It returns how the prompt arrived.
+func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (sent *Sent, err error) {
+	if err = SendNext(ctx, h, s, agentName); err == nil {
+		sent, err = send(ctx, h, s, agentName, sending{prompt: prompt, wait: wait, keep: func(sent *Sent) error {
+			return keepQueued(h, s, prompt, sent)
+		}})
+	}
+	if !errors.Is(err, errSettingUp) {
+		return sent, err
+	}
+	if err := h.Texts().KeepNext(s.Name, agentName, prompt); err != nil {
+		return nil, errs.New(errs.Failed, "%s: its worktree is being set up, and the prompt could not be kept: %w", agentName, err).Hint("paw attach %s %s", s.Name, agentName)
+	}
+	SendLater(h, s.Name, agentName)
+	return &Sent{Agent: agentName, Kept: true}, nil
+}
+
+func keepQueued(h *app.App, s *session.Session, prompt string, sent *Sent) error {
+	if !sent.Queued {
 		return nil
-	}})
+	}
+	return h.Texts().KeepQueued(s.Name, sent.Agent, prompt, sent.Turn)
+}
+
+// SendNext types the prompts that are kept until an agent's CLI takes them, the oldest first, each at most once.
+func SendNext(ctx context.Context, h *app.App, s *session.Session, agentName string) error {
+	for _, path := range h.Texts().Next(s.Name, agentName) {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue // another paw has typed it
+		}
+		if err != nil {
+			return err
+		}
+		claimed := ""
+		still := func() bool {
+			_, err := os.Lstat(path)
+			return err == nil
+		}
+		claim := func() (err error) {
+			claimed, err = h.Texts().Claim(path)
+			return err
+		}
+		_, err = send(ctx, h, s, agentName, sending{prompt: string(text), wait: true, still: still, claim: claim, keep: func(sent *Sent) error {
+			return errors.Join(keepQueued(h, s, string(text), sent), os.Remove(claimed))
+		}})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SendLater has a process in the background type the prompts that are kept for an agent, if there are any.
+func SendLater(h *app.App, sessionName, agentName string) {
+	if len(h.Texts().Next(sessionName, agentName)) > 0 {
+		h.Detach("send", "__kept", sessionName, agentName)
+	}
+}
+
+// SendAfterSetUp waits until the worktree of an agent is set up, and types the prompts that are kept for the agent. They
+// stay kept where its CLI does not run then.
+func SendAfterSetUp(ctx context.Context, h *app.App, sessionName, agentName string) error {
+	s, configured, err := h.LoadConfigured(sessionName)
+	if err != nil {
+		return h.Logged("send", err)
+	}
+	for {
+		err = SendNext(ctx, configured, s, agentName)
+		if errors.Is(err, errNotRunning) {
+			return nil
+		}
+		if !errors.Is(err, errSettingUp) || ctx.Err() != nil {
+			return h.Logged("send", err)
+		}
+		poll.Until(ctx, 20*poll.Tick, time.Hour, func() bool {
+			lock, err := h.Locks.ProbeAgent(sessionName, agentName)
+			return err != nil || !observe.SetsUp(lock)
+		})
+	}
 }
 
 // SendAgain is like Send for a prompt that the CLI has lost. It returns nil if another paw has sent
 // that prompt meanwhile.
 func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, one app.Queued, wait bool) (*Sent, error) {
-	return send(ctx, h, s, agentName, sending{one.Text, wait, func() bool { return h.Texts().IsLost(s.Name, agentName, one) }, func(sent *Sent) error {
+	still := func() bool { return h.Texts().IsLost(s.Name, agentName, one) }
+	return send(ctx, h, s, agentName, sending{prompt: one.Text, wait: wait, still: still, keep: func(sent *Sent) error {
 		if sent.Queued {
 			return h.Texts().QueuedAgain(one, sent.Turn)
 		}
@@ -92,7 +168,8 @@ func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName st
 type sending struct {
 	prompt string
 	wait   bool
-	still  func() bool       // whether to send the prompt at all; called under the prompt lock, like keep
+	still  func() bool       // whether to send the prompt at all, nil for yes; called under the prompt lock, like claim and keep
+	claim  func() error      // called right before Enter is pressed, nil for nothing
 	keep   func(*Sent) error // called after the prompt was sent
 }
 
@@ -118,7 +195,7 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		return nil, err
 	}
 	defer unlock()
-	if !o.still() {
+	if o.still != nil && !o.still() {
 		return nil, nil
 	}
 	// Another sender, which held the lock before, may have begun the conversation in which this
@@ -134,7 +211,15 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		return nil, err
 	}
 	own := cli.Facts().Unseen
-	if err := t.send(ctx, func() error { return turns.BeginIfOwn(ctx, h.Agent(t.Session, t.Record), t.prompt) }); err != nil {
+	last := func() error {
+		if o.claim != nil {
+			if err := o.claim(); err != nil {
+				return err
+			}
+		}
+		return turns.BeginIfOwn(ctx, h.Agent(t.Session, t.Record), t.prompt)
+	}
+	if err := t.send(ctx, last); err != nil {
 		return nil, err
 	}
 	sent := &Sent{Agent: agentName, Dropped: t.dropped}
@@ -298,6 +383,8 @@ func (t *sender) arrivedAs(one *turn.Record) error {
 func (s *Sent) String() string {
 	text := fmt.Sprintf("%s: sent", s.Agent)
 	switch {
+	case s.Kept:
+		text = fmt.Sprintf("%s: its worktree is being set up; the prompt is kept, and typed then", s.Agent)
 	case s.Queued:
 		text = fmt.Sprintf("%s: queued while turn %d runs", s.Agent, s.Turn)
 	case s.Turn > 0:

@@ -258,8 +258,9 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	return box, nil
 }
 
-// Why there is no process to type to: the launcher has not become the CLI yet, or nothing runs.
+// Why there is no process to type to: the launcher sets the worktree up or has not become the CLI yet, or nothing runs.
 var (
+	errSettingUp  = errors.New("being set up")
 	errStarting   = errors.New("starting")
 	errNotRunning = errors.New("not running")
 )
@@ -301,9 +302,7 @@ func (t *sender) starting() *errs.Error {
 // the set-up command.
 func (t *sender) settingUp(seen live.Turns) *errs.Error {
 	e := t.refusal("its worktree is being set up: %s", seen.SetUp)
-	if !seen.Prompted { // after a first prompt of yours a queue leaves the agent to you
-		e.Hints = append([]string{fmt.Sprintf("paw queue add %s/%s %s", t.Session.Name, t.Record.Name, errs.Quote(t.prompt))}, e.Hints...)
-	}
+	e.Err = errSettingUp
 	return e
 }
 
