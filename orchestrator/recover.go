@@ -34,6 +34,17 @@ func startMended(ctx context.Context, h *app.App, name string, agents []string) 
 	if err != nil {
 		return err
 	}
+	agents = slices.DeleteFunc(agents, func(agent string) bool {
+		w := s.Agent(agent)
+		stopped := w == nil || w.Phase.Stop() || s.Status == session.StatusStopped
+		if stopped {
+			h.Sayf("%s: was stopped meanwhile", agent)
+		}
+		return stopped
+	})
+	if len(agents) == 0 {
+		return nil
+	}
 	recovered, err := recoverSession(ctx, h, s, RecoverOptions{Name: name, Agents: agents, mended: true})
 	if err != nil {
 		return err

@@ -264,30 +264,97 @@ func ignoredIn(ctx context.Context, dir string, names []string) map[string]bool 
 // commandPatience limits how long a cancelled command may take to end.
 const commandPatience = 5 * time.Second
 
+// interruptPatience is how long a command may go on after Ctrl-C until it is told to end.
+const interruptPatience = 2 * time.Second
+
+// wardenProgram is the program of a shell that leads the process group of a command. Ctrl-C ends the shell, which tells of
+// it even where the command does not mind. The shell's input ends with the process that has started it, also when that is
+// killed; then it kills the group.
+const wardenProgram = `trap "" HUP TERM TSTP; read -r line; kill -KILL 0`
+
+// warden is that shell.
+type warden struct {
+	*exec.Cmd
+	over, ended chan struct{} // closed when the command is over, and when the shell has ended
+	interrupted bool          // the shell ended before the command was over
+}
+
+// startWarden starts a warden, whose group becomes the foreground of terminal if that is not nil. It calls stop when the
+// command goes on for interruptPatience after Ctrl-C.
+func startWarden(terminal *os.File, stop func()) (*warden, error) {
+	w := &warden{Cmd: exec.Command("sh", "-c", wardenProgram), over: make(chan struct{}), ended: make(chan struct{})} //nolint:forbidigo,noctx // end ends it
+	w.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if terminal != nil {
+		w.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: int(terminal.Fd())}
+	}
+	if _, err := w.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := w.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(w.ended)
+		_ = w.Wait()
+		select {
+		case <-w.over:
+			return
+		default:
+			w.interrupted = true
+		}
+		select {
+		case <-w.over:
+		case <-time.After(interruptPatience):
+			stop()
+		}
+	}()
+	return w, nil
+}
+
+// signal sends a signal to all processes of the group.
+func (w *warden) signal(sig syscall.Signal) error { return syscall.Kill(-w.Process.Pid, sig) }
+
+// end ends the warden alone, and reports whether the command was interrupted.
+func (w *warden) end() (interrupted bool) {
+	close(w.over)
+	_ = w.Process.Kill()
+	<-w.ended
+	return w.interrupted
+}
+
 // runCommand runs a command of the project with sh: in the foreground of a terminal, or with its
-// output to out where terminal is nil. When ctx ends, all processes of the command's group are
-// killed. The kernel hangs up on the foreground of a terminal when the process of the pane is killed.
+// output to out where terminal is nil. When ctx ends, and at Ctrl-C on the terminal, the processes of
+// the command's group are killed that do not end by themselves, and at once when this process is
+// killed.
 func runCommand(ctx context.Context, dir, command string, out io.Writer, env []string, terminal *os.File) error {
+	if terminal != nil {
+		defer toForeground(terminal)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	guard, err := startWarden(terminal, stop)
+	if err != nil {
+		return err
+	}
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir, cmd.Env = dir, append(git.Scrub(env), "PWD="+dir)
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if terminal != nil {
 		cmd.Stdout, cmd.Stderr = terminal, terminal // without input: nobody may be there to answer
-		cmd.SysProcAttr = &syscall.SysProcAttr{Foreground: true, Ctty: int(terminal.Fd())}
-		defer toForeground(terminal)
 	}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: guard.Process.Pid}
+	cmd.Cancel = func() error { return guard.signal(syscall.SIGTERM) }
 	cmd.WaitDelay = commandPatience
-	err := cmd.Run()
+	err = cmd.Run()
 	if ctx.Err() != nil {
-		if cmd.Process != nil {
-			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		}
-		return ctx.Err()
+		_ = guard.signal(syscall.SIGKILL)
+		err = ctx.Err()
 	}
-	if errors.Is(err, exec.ErrWaitDelay) { // The command has left a process behind that keeps its output open.
+	switch interrupted := guard.end(); {
+	case errors.Is(err, exec.ErrWaitDelay): // The command has left a process behind that keeps its output open.
 		return nil
+	case interrupted && err != nil:
+		return errors.New("interrupted")
 	}
 	return err
 }

@@ -50,7 +50,7 @@ func TestInterruptedStartLeavesTheSetUpsToThePanes(t *testing.T) {
 	w := newWorld(t)
 	w.configure("[worktree]\nsetup = \"echo work > made-by-set-up; touch " + w.root + "/started; sleep 1000\"\n")
 	out := w.pawWith([]string{"PAW_TEST_AT=panes.recorded", "PAW_TEST_DO=kill -INT $PPID"}, "start", "--cli", "one=demo", "--detach", "--wait-setup")
-	if out.code != 0 || !strings.Contains(out.stderr, "its set-up still runs in its pane") {
+	if out.code != 130 || !strings.Contains(out.stderr, "its set-up still runs in its pane") || !strings.Contains(out.stderr, "paw: hint: paw status shop\n") {
 		t.Errorf("exit code %d, said %s", out.code, out.stderr)
 	}
 	w.awaitFile(filepath.Join(w.root, "started"))

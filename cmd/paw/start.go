@@ -299,6 +299,9 @@ func (o *startOptions) showResults(cmd *cobra.Command, h *app.App, s *session.Se
 		return o.showSession(cmd, h, s.Name, results)
 	}
 	o.printResults(s, results, false)
+	if o.WaitSetUp && cmd.Context().Err() != nil {
+		return errs.New(errs.Interrupted, "%s: interrupted while it waited for set-ups", s.Name).Hint("paw status %s", s.Name)
+	}
 	if anyRefused(results) {
 		return exitStatus(errs.Failed)
 	}

@@ -299,6 +299,11 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 	if err := p.apply(ctx, h); err != nil {
 		return nil, err
 	}
+	if whole { // what is made opens no pane any more: the stop need not wait for it before it ends the others
+		if err := launch.AwaitMade(ctx, h, s.Name, o.Targets(s)); err != nil {
+			h.Notef("%s", err)
+		}
+	}
 	return &p, nil
 }
 
