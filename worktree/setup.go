@@ -350,7 +350,12 @@ func runCommand(ctx context.Context, dir, command string, out io.Writer, env []s
 		_ = guard.signal(syscall.SIGKILL)
 		err = ctx.Err()
 	}
-	switch interrupted := guard.end(); {
+	interrupted := guard.end()
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
+		status, known := exit.Sys().(syscall.WaitStatus)
+		interrupted = interrupted || known && status.Signaled() && status.Signal() == syscall.SIGINT
+	}
+	switch {
 	case errors.Is(err, exec.ErrWaitDelay): // The command has left a process behind that keeps its output open.
 		return nil
 	case interrupted && err != nil:

@@ -53,6 +53,9 @@ func AwaitMade(ctx context.Context, h *app.App, sessionName string, names []stri
 	deadline := time.Now().Add(app.LockWait)
 	for _, name := range names {
 		free := func() bool { return RefuseMade(h, sessionName, name) == nil }
+		if err := RefuseMade(h, sessionName, name); err != nil {
+			h.Sayf("waiting: %s", err)
+		}
 		if !poll.Until(ctx, poll.Tick, time.Until(deadline), free) {
 			return RefuseMade(h, sessionName, name)
 		}

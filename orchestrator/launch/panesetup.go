@@ -102,10 +102,11 @@ func (u *setUp) inPane(lock *os.File, env []string) ([]string, error) {
 	if failed != "" {
 		return nil, errs.New(errs.Failed, "%s: set-up failed (%s)", u.Agent, failed).Hint("paw setup %s/%s", u.Session, u.Agent)
 	}
+	env = u.withFound(env) // before the end is told: a command that waits reads what was noted
 	if err := session.NoteSetUp(lock, time.Now().UTC()); err != nil {
 		return nil, err
 	}
-	return u.withFound(env), session.PassOn(lock)
+	return env, session.PassOn(lock)
 }
 
 // run runs the set-up and returns how it has failed, "" for a success.

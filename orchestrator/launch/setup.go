@@ -69,6 +69,9 @@ func SetUp(ctx context.Context, a app.Agent) (notes []string) {
 		notes = append(notes, note)
 	}
 	lines.Flush()
+	if ctx.Err() != nil {
+		return []string{fmt.Sprintf("its set-up was interrupted (%s runs it again)", errs.Line("paw setup %s/%s", a.Session.Name, a.Record.Name))}
+	}
 	if failed != a.Record.SetUpFailed {
 		if err := a.App.UpdateAgent(ctx, a.Session.Name, a.Record.Name, func(w *session.Agent) { w.SetUpFailed = failed }); err != nil {
 			notes = append(notes, "not recorded: "+err.Error())

@@ -300,8 +300,13 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 		return nil, err
 	}
 	if whole { // what is made opens no pane any more: the stop need not wait for it before it ends the others
-		if err := launch.AwaitMade(ctx, h, s.Name, o.Targets(s)); err != nil {
-			h.Notef("%s", err)
+		brief, cancel := context.WithTimeout(ctx, app.LockWait)
+		defer cancel()
+		for _, name := range o.Targets(s) {
+			if err := launch.AwaitMade(brief, h, s.Name, []string{name}); err != nil {
+				pid, _ := h.Locks.CreatedBy(s.Name, name)
+				h.Notef("%s, which goes on: %s", err, errs.Line("kill %d", pid))
+			}
 		}
 	}
 	return &p, nil
