@@ -45,7 +45,7 @@ var authorities = map[string]authority{
 	"land.checks":   replaces,
 	"notify.events": usersAlone, "notify.command": usersAlone, "notify.desktop": usersAlone, "notify.osc": usersAlone,
 	"notify.webhook": usersAlone, "notify.dwell": usersAlone,
-	"queue.max": lowers, "queue.starts": lowers,
+	"queue.max": lowers, "queue.starts": lowers, "queue.keep_days": usersAlone,
 	"limits.then": usersAlone, "limits.times": usersAlone, "limits.prompt": usersAlone,
 	"clis.*.command": replaces, "clis.*.resume": replaces, "clis.*.args": replaces, "clis.*.prompt": replaces,
 	"clis.*.env": replaces, "clis.*.git_writable": replaces,
@@ -109,6 +109,7 @@ dwell = 1000000
 [queue]
 max = 9
 starts = 99
+keep_days = 99
 [limits]
 then = "continue"
 times = 9

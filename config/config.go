@@ -130,6 +130,8 @@ type Queue struct {
 	Max int `toml:"max" json:"max"`
 	// Starts is the number of launches and prompts that the queue may make in one session.
 	Starts int `toml:"starts" json:"starts"`
+	// KeepDays is how many days tasks that are over stay in the list, with their prompts.
+	KeepDays int `toml:"keep_days" json:"keep_days"`
 }
 
 // Limits says what to do when a usage limit has ended a turn.
@@ -217,7 +219,7 @@ func Default() Config {
 		Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 		Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
 		Notify:     Notify{Events: []string{NotifyWaiting, NotifyFinished, NotifyError, NotifyLimit, NotifyHeld}, Dwell: 5},
-		Queue:      Queue{Max: 3, Starts: 50},
+		Queue:      Queue{Max: 3, Starts: 50, KeepDays: 14},
 		Limits:     Limits{Then: ThenTell, Times: 2, Prompt: "The usage limit has reset. Go on where you stopped."},
 		CLIs:       map[string]CLI{},
 		Presets:    map[string]Preset{},

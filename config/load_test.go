@@ -84,7 +84,7 @@ func TestDefaultsApplyWithoutAnyFile(t *testing.T) {
 			Turns:      Turns{SnapshotSeconds: 3, SnapshotMiB: 512},
 			Agents:     Agents{MaxDepth: 3, MaxChildren: 8, BriefKiB: 64},
 			Notify:     Notify{Events: []string{"waiting", "finished", "error", "limit", "held"}, Dwell: 5},
-			Queue:      Queue{Max: 3, Starts: 50},
+			Queue:      Queue{Max: 3, Starts: 50, KeepDays: 14},
 			Limits:     Limits{Then: "tell", Times: 2, Prompt: "The usage limit has reset. Go on where you stopped."},
 			CLIs:       map[string]CLI{},
 			Presets:    map[string]Preset{},
@@ -146,6 +146,7 @@ dwell = 0
 [queue]
 max = 2
 starts = 10
+keep_days = 7
 
 [limits]
 then = "handover:codex, demo"
@@ -189,7 +190,7 @@ var everythingSet = Config{
 	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
 	Land:   Land{Checks: []string{"make test", "make lint"}},
 	Notify: Notify{Events: []string{"waiting", "error"}, Command: "tell", Desktop: true, OSC: "777", Webhook: "https://example.org/paw", Dwell: 0},
-	Queue:  Queue{Max: 2, Starts: 10},
+	Queue:  Queue{Max: 2, Starts: 10, KeepDays: 7},
 	Limits: Limits{Then: "handover:codex, demo", Times: 1, Prompt: "Go on."},
 	CLIs: map[string]CLI{
 		"codex": {GitWritable: true},
@@ -218,7 +219,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "worktree.include", "worktree.ports", "worktree.env",
 		"worktree.teardown", "worktree.teardown_seconds", "worktree.setup_seconds", "worktree.min_free", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts", "tmux.log",
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
-		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell", "queue.max", "queue.starts",
+		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell", "queue.max", "queue.starts", "queue.keep_days",
 		"limits.then", "limits.times", "limits.prompt",
 		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
 		"presets.pair.cli", "presets.pair.branches", "presets.pair.base", "prompts.tests-first",

@@ -86,6 +86,7 @@ var settings = []setting{
 
 	{key: "queue.max", repository: lowers, trust: always},
 	{key: "queue.starts", repository: lowers, trust: always},
+	{key: "queue.keep_days", repository: usersAlone},
 
 	{key: "limits.then", text: checkThen, repository: usersAlone},
 	{key: "limits.times", repository: usersAlone},

@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/tmux"
 	"paw/worktree/gitdir"
 )
 
@@ -136,6 +138,10 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 	}
 	if err := QueueProblem(h, s.Name); err != nil {
 		wrong(err)
+	}
+	if errors.Is(seen.TmuxErr, tmux.ErrTimeout) {
+		wrong(errs.New(errs.Failed, "session %s: %s (process %d): it is stopped, or very busy", s.Name, observe.Silence(seen.TmuxErr), s.Tmux.ServerPID).
+			Hint("ps -o stat,pcpu,args -p %d", s.Tmux.ServerPID))
 	}
 	for _, a := range st.Agents {
 		if err := atWrongPlace(h, s, a); err != nil {

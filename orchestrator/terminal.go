@@ -43,6 +43,9 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		if line := app.AttachOldServer(s); errors.Is(f.TmuxErr, tmux.ErrTooOldServer) && line != "" {
 			return silent.Hint("%s", line)
 		}
+		if errors.Is(f.TmuxErr, tmux.ErrTimeout) {
+			return silent.Hint("paw doctor")
+		}
 		return silent.Hint("paw recover %s", s.Name)
 	}
 	if f.Tmux != session.TmuxAlive {

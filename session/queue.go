@@ -94,6 +94,7 @@ type Task struct {
 	// since when it takes none.
 	Refused   string    `json:"refused,omitempty"`
 	RefusedAt time.Time `json:"refused_at,omitzero"`
+	Over      time.Time `json:"over,omitzero"`  // when the task was first written down as over; not State.Over
 	Told      string    `json:"told,omitempty"` // the value of Why that the user was last notified of
 }
 

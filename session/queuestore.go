@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"paw/config/disk"
 )
@@ -82,6 +83,14 @@ func (st QueueStore) Update(ctx context.Context, name string, change func(*Queue
 	}
 	if err := change(q); err != nil {
 		return nil, err
+	}
+	for i := range q.Tasks {
+		t := &q.Tasks[i]
+		if !t.State.Over() {
+			t.Over = time.Time{}
+		} else if t.Over.IsZero() {
+			t.Over = time.Now().UTC()
+		}
 	}
 	return q, st.save(q, was)
 }

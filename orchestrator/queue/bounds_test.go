@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"paw/session"
+	"paw/session/turn"
 )
 
 // TestBounds: a queue, a prompt and a plan have a largest size, and what is over makes room for more.
@@ -49,5 +51,69 @@ func TestBounds(t *testing.T) {
 		if _, _, err := ReadPlan(plan); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("a plan of 4 MiB and %d: %v", extra, err)
 		}
+	}
+}
+
+// TestBreakerCostsTwoStarts: of a CLI whose starts all come to nothing no more are started at once than the breaker allows.
+func TestBreakerCostsTwoStarts(t *testing.T) {
+	w := newWorld(t)
+	w.most = 3
+	for range 6 {
+		w.add(session.Task{Kind: session.AgentTask, CLIs: []string{"a"}, What: "task"})
+	}
+	w.drain()
+	if w.starts != quick {
+		t.Errorf("%d were started at once\n%s", w.starts, w)
+	}
+	for _, p := range w.agents {
+		w.take(p)
+		w.end(p, aborted(turn.ReasonError))
+	}
+	for range 5 {
+		w.drain()
+		w.tick()
+	}
+	if w.drain(); w.starts != quick {
+		t.Errorf("%d were started, and the first %d came to nothing\n%s", w.starts, quick, w)
+	}
+	w.letGo()
+	for range 4 { // these live
+		w.drain()
+		for _, p := range w.agents {
+			w.take(p)
+		}
+		w.tick()
+	}
+	if w.drain(); w.starts != quick+w.most {
+		t.Errorf("%d were started after go\n%s", w.starts, w)
+	}
+}
+
+// TestTasksThatAreOverLeave: what has been over for keep_days leaves the list, with its prompt, unless something waits for it.
+func TestTasksThatAreOverLeave(t *testing.T) {
+	w := newWorld(t)
+	w.p.Config.Queue.KeepDays = 14
+	w.agents["x"] = &played{cli: "a"}
+	w.add(session.Task{ID: "old", Kind: session.PromptTask, Agent: "x", What: "p", State: session.TaskDone},
+		session.Task{ID: "needed", Kind: session.PromptTask, Agent: "x", What: "p"}, session.Task{ID: "new", Kind: session.PromptTask, Agent: "x", What: "p"},
+		session.Task{ID: "open", Kind: session.PromptTask, Agent: "x", What: "p", After: []string{"needed"}})
+	w.must(w.p.Queues().KeepText(worldSession, "old", session.TextPrompt, "p"))
+	w.change(func(q *session.Queue) {
+		for _, id := range []string{"old", "needed", "new"} {
+			q.Task(id).State, q.Task(id).Over = session.TaskDone, time.Now().AddDate(0, 0, -15)
+		}
+		q.Task("new").Over = time.Time{}
+	})
+	w.p.Now = time.Now
+	w.must(forgetOld(t.Context(), w.p, worldSession))
+	var left []string
+	for _, task := range w.queue().Tasks {
+		left = append(left, task.ID)
+	}
+	if got := strings.Join(left, " "); got != "needed new open" {
+		t.Errorf("left are %s", got)
+	}
+	if _, err := w.p.Queues().Text(worldSession, "old", session.TextPrompt); err == nil {
+		t.Error("its prompt is kept")
 	}
 }

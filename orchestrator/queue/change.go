@@ -221,16 +221,18 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 // forget removes the oldest finished tasks from a queue with too many, unless unfinished tasks come
 // after them.
 func forget(q *session.Queue) error {
-	forgetSome(q, len(q.Tasks)-session.MaxTasks)
+	forgetSome(q, len(q.Tasks)-session.MaxTasks, everyOne)
 	if len(q.Tasks) > session.MaxTasks {
 		return errs.New(errs.Usage, "%s: a queue has at most %d tasks", q.Session, session.MaxTasks).Hint("paw queue %s", q.Session)
 	}
 	return nil
 }
 
-// forgetSome removes so many of the oldest tasks that are over, unless unfinished tasks come after
-// them, and returns their ids.
-func forgetSome(q *session.Queue, most int) (gone []string) {
+func everyOne(session.Task) bool { return true }
+
+// forgetSome removes so many of the oldest tasks that are over and for which old holds, unless
+// unfinished tasks come after them, and returns their ids.
+func forgetSome(q *session.Queue, most int, old func(session.Task) bool) (gone []string) {
 	needed := map[string]bool{}
 	for _, t := range q.Tasks {
 		if !t.State.Over() {
@@ -241,7 +243,7 @@ func forgetSome(q *session.Queue, most int) (gone []string) {
 		}
 	}
 	q.Tasks = slices.DeleteFunc(q.Tasks, func(t session.Task) bool {
-		goes := len(gone) < most && t.State.Over() && !needed[t.ID]
+		goes := len(gone) < most && t.State.Over() && !needed[t.ID] && old(t)
 		if goes {
 			gone = append(gone, t.ID)
 		}

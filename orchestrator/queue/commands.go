@@ -121,7 +121,7 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 		return nil, h.RecordError(s.Name, err)
 	}
 	Wake(h, s.Name, 0, false)
-	return list, nil
+	return list, forgetOld(ctx, h, s.Name)
 }
 
 // lookAt gathers the facts that a command changes the queue of a session by.
@@ -240,17 +240,33 @@ const (
 // Forget takes all tasks out of the list of a session's queue that are over, unless unfinished ones
 // come after them, with their prompts, and returns their ids.
 func Forget(ctx context.Context, h *app.App, s *session.Session) (gone []string, err error) {
-	if q, err := h.Queues().Load(s.Name); q == nil || err != nil {
-		return nil, h.RecordError(s.Name, err)
+	return drop(ctx, h, s.Name, everyOne)
+}
+
+// forgetOld is Forget for tasks that are over since more days than the configuration keeps.
+func forgetOld(ctx context.Context, h *app.App, sessionName string) error {
+	before := h.Now().AddDate(0, 0, -h.Config.Queue.KeepDays)
+	_, err := drop(ctx, h, sessionName, func(t session.Task) bool { return !t.Over.IsZero() && t.Over.Before(before) })
+	return err
+}
+
+// drop takes tasks that are over, and for which old holds, out of the list with their prompts.
+func drop(ctx context.Context, h *app.App, sessionName string, old func(session.Task) bool) (gone []string, err error) {
+	q, err := h.Queues().Load(sessionName)
+	if q == nil || err != nil {
+		return nil, h.RecordError(sessionName, err)
 	}
-	_, err = h.Queues().Update(ctx, s.Name, func(q *session.Queue) error {
-		gone = forgetSome(q, len(q.Tasks))
+	if !slices.ContainsFunc(q.Tasks, func(t session.Task) bool { return t.State.Over() && old(t) }) {
+		return nil, nil
+	}
+	_, err = h.Queues().Update(ctx, sessionName, func(q *session.Queue) error {
+		gone = forgetSome(q, len(q.Tasks), old)
 		return nil
 	})
 	if err != nil {
-		return nil, h.RecordError(s.Name, err)
+		return nil, h.RecordError(sessionName, err)
 	}
-	return gone, h.Queues().DropTexts(s.Name, gone)
+	return gone, h.Queues().DropTexts(sessionName, gone)
 }
 
 // Apply makes a change to tasks of a session's queue; no ids means all tasks, where that makes

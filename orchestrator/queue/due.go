@@ -221,11 +221,33 @@ func (d *decision) choose(clis []string) verdict {
 			first = cmpVerdict(first, verdict{why: "breaker:" + name, held: true})
 		case d.blocked(one.Account):
 			first = cmpVerdict(first, d.limit(one.Account))
+		case d.unproven(name) > 0 && d.q.Quick[name]+d.unproven(name) >= quick:
+			first = cmpVerdict(first, verdict{why: "the first starts of " + name, arm: true})
 		default:
 			return verdict{cli: name}
 		}
 	}
 	return cmpVerdict(first, verdict{why: "not installed: " + strings.Join(clis, ", "), held: true})
+}
+
+// unproven counts the started agents of a CLI that may still turn out to have failed at their start: if all do, no more than
+// the breaker allows have been started.
+func (d *decision) unproven(cli string) (at int) {
+	for i := range d.q.Tasks {
+		t := &d.q.Tasks[i]
+		if t.Kind != session.AgentTask || t.State != session.TaskRunning || d.f.Agents[t.Agent].CLI != cli {
+			continue
+		}
+		agent := d.f.Agents[t.Agent]
+		one := agent.of(t)
+		if agent.Status.Cause == session.CauseSetUp { // which may hang, and is no sign of the CLI
+			continue
+		}
+		if one == nil || one.State == turn.InProgress && d.now.Sub(one.StartedAt).Abs() < d.f.Pace.Proof {
+			at++
+		}
+	}
+	return at
 }
 
 // cmpVerdict returns b where a has no reason, or where only b can change with time; else a.

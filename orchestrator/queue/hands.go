@@ -43,7 +43,7 @@ type ownHands struct {
 func Pump(ctx context.Context, h *app.App, sessionName string, hook int) error {
 	app.AwaitHook(ctx, hook)
 	p, _ := newPump(h, sessionName)
-	return h.Logged("queue", p.run(ctx))
+	return h.Logged("queue", errors.Join(p.run(ctx), forgetOld(ctx, h, sessionName)))
 }
 
 func newPump(h *app.App, sessionName string) (*pump, *ownHands) {

@@ -85,6 +85,19 @@ var events = []event{
 	{"paw is killed", func(w *world, n int) { w.kill = killSteps[n%len(killSteps)] }},
 	{"a CLI is slow", func(w *world, n int) { w.agents[w.agent(n)].late = n%2 == 0 }},
 	{"a CLI takes what was typed", func(w *world, n int) { w.take(w.agents[w.agent(n)]) }},
+	{"set-ups hang", func(w *world, n int) { w.hanging = n%2 == 0 }},
+	{"a set-up ends", func(w *world, n int) {
+		switch p := w.agents[w.agent(n)]; {
+		case !p.sets:
+		case n%3 == 0:
+			w.dies(p) // it has failed
+		default:
+			p.sets = false
+			w.take(p)
+		}
+	}},
+	{"a file cannot be read or written", func(w *world, n int) { w.damage(n) }},
+	{"all files can be read and written", func(w *world, _ int) { w.repair() }},
 	{"checks fail", func(w *world, n int) { w.failing = n % 3 }},
 	{"time passes", func(w *world, _ int) { w.tick() }},
 	{"a process runs", func(w *world, n int) { w.some(n) }},
@@ -251,6 +264,8 @@ func (w *world) checkOver() {
 // rest lets everything come to its end: what crashed is recovered, all turns end well, limits are lifted, and the user lets
 // go and begins again what is held. Then nothing may be left.
 func (w *world) rest() {
+	w.repair()
+	w.hanging = false
 	w.kill, w.between, w.midst, w.failing, w.refused, w.dying, w.silent = "", nil, nil, 0, 0, 0, 0
 	w.drain()
 	w.checkArmed()
@@ -259,7 +274,7 @@ func (w *world) rest() {
 		w.drain()
 		for _, name := range slices.Sorted(maps.Keys(w.agents)) {
 			p := w.agents[name]
-			if p.box, p.late = false, false; !p.running {
+			if p.box, p.late, p.sets = false, false, false; !p.running {
 				w.recover()
 			}
 			p.mute = time.Time{}

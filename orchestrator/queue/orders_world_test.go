@@ -32,23 +32,26 @@ type world struct {
 	kill   string
 	killed int
 
-	waiting []func() error  // processes that were started and have not run yet
-	depth   int             // processes that run, each in the midst of another one
-	timer   string          // agent in whose pane tmux counts the time until somebody looks, "" for none
-	ticked  bool            // a timer has started the process that runs, which has not removed the next one
-	lost    bool            // tmux was not told to look by a process that was killed
-	down    string          // why nothing can begin, "" for nothing
-	silent  int             // so many questions tmux does not answer
-	between func()          // happens right after a claim, once
-	midst   func()          // happens right after a look or in a check, once
-	failing int             // so many checks fail
-	refused int             // so many agents are not made
-	dying   int             // so many CLIs end at their start
-	deaths  map[string]int  // in a row, by CLI
-	typed   map[string]int  // how often a text was typed or an agent started with it, by task and text
-	retried map[string]int  // how often its user had a task begun again
-	done    map[string]bool // tasks that were seen to be over
-	starts  int
+	waiting  []func() error  // processes that were started and have not run yet
+	depth    int             // processes that run, each in the midst of another one
+	timer    string          // agent in whose pane tmux counts the time until somebody looks, "" for none
+	ticked   bool            // a timer has started the process that runs, which has not removed the next one
+	lost     bool            // tmux was not told to look by a process that was killed
+	down     string          // why nothing can begin, "" for nothing
+	silent   int             // so many questions tmux does not answer
+	between  func()          // happens right after a claim, once
+	midst    func()          // happens right after a look or in a check, once
+	failing  int             // so many checks fail
+	refused  int             // so many agents are not made
+	whole    *session.Queue  // the queue before
+	repaired func()          // repairs it, nil where all are whole
+	hanging  bool            // set-ups do not end
+	dying    int             // so many CLIs end at their start
+	deaths   map[string]int  // in a row, by CLI
+	typed    map[string]int  // how often a text was typed or an agent started with it, by task and text
+	retried  map[string]int  // how often its user had a task begun again
+	done     map[string]bool // tasks that were seen to be over
+	starts   int
 }
 
 // played is an agent whose CLI is played.
@@ -57,6 +60,7 @@ type played struct {
 	running bool
 	asks    bool
 	box     bool // somebody has typed half a prompt
+	sets    bool // its worktree is being set up
 	late    bool // it begins a turn only some time after the prompt
 	stopped bool
 	mute    time.Time // when it was launched, if no hook of it reports
@@ -152,6 +156,9 @@ func (w *world) soon() {
 // release frees the locks of a process that was killed: this one lives on.
 func (w *world) release() {
 	for _, name := range []string{"queue-", "queue-checks-", "tasks-"} {
+		if w.repaired != nil && name == "tasks-" {
+			continue
+		}
 		os.Remove(w.p.Locks.Dir + "/" + name + worldSession + ".lock")
 	}
 }
@@ -166,9 +173,39 @@ func (w *world) drain() {
 	w.tb.Fatal("pumps start each other for ever")
 }
 
+// damage does something to the queue's file, or to the lock without which nobody writes it, as a full disk does, until
+// repair is called. What is done meanwhile fails.
+func (w *world) damage(n int) {
+	if w.repaired != nil {
+		return
+	}
+	w.whole = w.queue()
+	lock := w.p.Locks.Dir + "/tasks-" + worldSession + ".lock"
+	file := w.p.Queues().Folder(worldSession) + "/queue.json"
+	whole, err := os.ReadFile(file)
+	switch {
+	case n%2 == 0 || err != nil:
+		os.Remove(lock)
+		w.must(os.MkdirAll(lock, 0o700))
+		w.repaired = func() { os.Remove(lock) }
+	default:
+		w.must(os.WriteFile(file, whole[:len(whole)*(n%7)/7], 0o600))
+		w.repaired = func() { w.must(os.WriteFile(file, whole, 0o600)) }
+	}
+}
+
+func (w *world) repair() {
+	if w.repaired != nil {
+		repaired := w.repaired
+		w.repaired = nil
+		repaired()
+		w.pump() // paw queue, with which its user looks whether all is well
+	}
+}
+
 func (w *world) must(err error) {
 	w.tb.Helper()
-	if err != nil {
+	if err != nil && w.repaired == nil {
 		w.tb.Fatal(err)
 	}
 }
@@ -176,6 +213,9 @@ func (w *world) must(err error) {
 func (w *world) queue() *session.Queue {
 	w.tb.Helper()
 	q, err := w.p.Queues().Load(worldSession)
+	if err != nil && w.repaired != nil {
+		return w.whole.Clone() // of a file that cannot be read
+	}
 	w.must(err)
 	if q == nil {
 		q = (&session.Queue{Session: worldSession}).Clone()
@@ -227,7 +267,7 @@ func (w *world) nameOf(p *played) string {
 
 // take lets a CLI begin with what was typed.
 func (w *world) take(p *played) {
-	if len(p.input) == 0 || !p.running || p.open() || p.asks || !p.mute.IsZero() {
+	if len(p.input) == 0 || !p.running || p.sets || p.open() || p.asks || !p.mute.IsZero() {
 		return
 	}
 	one := p.input[0]
@@ -265,7 +305,7 @@ func (w *world) limited(until time.Time, answered bool) func(*Turn) {
 
 // crash ends the CLI of an agent without a word.
 func (w *world) crash(p *played) {
-	p.running, p.asks, p.box, p.input, p.state, p.mute = false, false, false, nil, session.StateSuspended, time.Time{}
+	p.running, p.sets, p.asks, p.box, p.input, p.state, p.mute = false, false, false, false, nil, session.StateSuspended, time.Time{}
 }
 
 // dies is a CLI that ends by itself, in a pane that stays.
@@ -342,6 +382,8 @@ func (w *world) facts() Facts {
 		one := Agent{CLI: p.cli, Account: p.cli, Running: p.running, Ready: live.Due, Silent: p.mute, Turns: slices.Clone(p.turns)}
 		one.Status.State = session.StateIdle
 		switch {
+		case p.running && p.sets:
+			one.Status.State, one.Status.Cause, one.Ready, one.Starting = session.StateRunning, session.CauseSetUp, live.Busy, true
 		case !p.running:
 			one.Status.State, one.Ready = p.state, live.NotRunning
 			one.Exited, one.Gone = p.state != session.StateSuspended, p.state == session.StateSuspended
@@ -413,7 +455,7 @@ func (w *world) atWork(but string) (at int) {
 // enter is the typing: what tmux does, and the CLI behind it.
 func (w *world) enter(_ context.Context, t session.Task, text string, claim func() (session.Task, error)) error {
 	p := w.agents[t.Agent]
-	if p == nil || p.box || p.asks || !p.running || w.silent > 0 {
+	if p == nil || p.box || p.asks || !p.running || p.sets || w.silent > 0 {
 		return errBusy
 	}
 	claimed, err := claim()
@@ -447,7 +489,7 @@ func (w *world) start(_ context.Context, t session.Task, cli, text string) error
 	if w.deaths[cli] > quick+w.most {
 		w.tb.Errorf("%s is started, and %d of it have ended at their start", cli, w.deaths[cli])
 	}
-	p := &played{cli: cli, running: true, late: w.clock.Unix()%2 == 0}
+	p := &played{cli: cli, running: true, late: w.clock.Unix()%2 == 0, sets: w.hanging}
 	w.agents[t.Agent] = p
 	w.p.Step("queue.started")
 	if w.dying > 0 {
@@ -523,7 +565,7 @@ func (w *world) tick() {
 func (w *world) checkArmed() {
 	w.tb.Helper()
 	panes := slices.ContainsFunc(slices.Sorted(maps.Keys(w.agents)), func(name string) bool { return w.agents[name].running })
-	if len(w.waiting) > 0 || w.lost || w.down != "" || !panes {
+	if len(w.waiting) > 0 || w.lost || w.repaired != nil || w.down != "" || !panes {
 		return
 	}
 	_, steps := Next(w.queue(), w.facts(), w.clock)

@@ -106,10 +106,11 @@ type Pace struct {
 	Every  time.Duration // time between two looks while a task is due later
 	Again  time.Duration // delay after a limit with an unknown end
 	GiveUp time.Duration // time after the first of several such limits until the queue gives up
+	Proof  time.Duration // time that a turn must last so that its start has not failed
 }
 
 // UsualPace has the delays outside of tests.
-var UsualPace = Pace{Delay: time.Minute, Spread: 30 * time.Second, Every: time.Minute, Again: 15 * time.Minute, GiveUp: 6 * time.Hour}
+var UsualPace = Pace{Delay: time.Minute, Spread: 30 * time.Second, Every: time.Minute, Again: 15 * time.Minute, GiveUp: 6 * time.Hour, Proof: quickly}
 
 // CLI describes a CLI that could be started now.
 type CLI struct {

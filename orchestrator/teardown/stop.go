@@ -70,7 +70,7 @@ func planStop(f observe.Facts, o StopOptions) (Stop, error) {
 		if none := app.NoTmux(s.Name, f.TmuxErr); none != nil {
 			return p, none
 		}
-		return p, errs.New(errs.Failed, "%s: %s; its panes may still run", s.Name, observe.Silence(f.TmuxErr)).Hint("paw stop %s", s.Name)
+		return p, errs.New(errs.Failed, "%s: %s; its panes may still run", s.Name, observe.Silence(f.TmuxErr)).Hint("paw doctor")
 	}
 	if p.Whole || !slices.ContainsFunc(f.Agents, func(a observe.Agent) bool { return a.Pane != nil && !slices.Contains(targets, a.Record.Name) }) {
 		p.Others = windowsOf(f.Others)
@@ -278,7 +278,7 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 		return nil, none // nothing could be ended, so no stop is recorded
 	}
 	stopping := func(string) session.Phase { return session.PhaseStopping }
-	whole := len(o.Agents) == 0
+	before, whole := s, len(o.Agents) == 0
 	if err := launch.AwaitMade(ctx, h, s.Name, o.awaited(s)); err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 	}
 	p, err := planStop(f, o)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, unstop(ctx, h, before))
 	}
 	if err := p.apply(ctx, h); err != nil {
 		return nil, err
@@ -310,6 +310,20 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 		}
 	}
 	return &p, nil
+}
+
+// unstop takes back the record of a stop that has ended nobody; before is the session as it was.
+func unstop(ctx context.Context, h *app.App, before *session.Session) error {
+	_, err := h.Update(ctx, before.Name, func(rec *session.Session) error {
+		rec.Status = before.Status
+		for _, was := range before.Agents {
+			if w := rec.Agent(was.Name); w != nil && w.Phase == session.PhaseStopping {
+				w.Phase = was.Phase
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 // apply ends the agents, closes their turns and records that they have stopped.
