@@ -241,7 +241,13 @@ func (w *Waited) Verdict(o WaitOptions) error {
 	case !w.enough(o.Any):
 		return errs.New(errs.Timeout, "%s: not finished after %s", strings.Join(left, ", "), o.Timeout.Round(time.Millisecond)).Hint("paw status %s", w.Session)
 	case len(failed) > 0:
-		return errs.New(errs.AgentFailed, "%s: failed", strings.Join(failed, ", ")).Hint("paw turns %s %s", w.Session, strings.Join(failed, " "))
+		e := errs.New(errs.AgentFailed, "%s: failed", strings.Join(failed, ", "))
+		for _, a := range w.Agents {
+			if a.Failed && a.Host == "" && strings.HasPrefix(a.Status.Reason, "set-up failed") {
+				return e.Hint("paw setup %s/%s", w.Session, a.Agent)
+			}
+		}
+		return e.Hint("paw turns %s %s", w.Session, strings.Join(failed, " "))
 	}
 	return nil
 }

@@ -312,20 +312,6 @@ func StopNow(ctx context.Context, h *app.App, s *session.Session, o StopOptions)
 	return &p, nil
 }
 
-// unstop takes back the record of a stop that has ended nobody; before is the session as it was.
-func unstop(ctx context.Context, h *app.App, before *session.Session) error {
-	_, err := h.Update(ctx, before.Name, func(rec *session.Session) error {
-		rec.Status = before.Status
-		for _, was := range before.Agents {
-			if w := rec.Agent(was.Name); w != nil && w.Phase == session.PhaseStopping {
-				w.Phase = was.Phase
-			}
-		}
-		return nil
-	})
-	return err
-}
-
 // apply ends the agents, closes their turns and records that they have stopped.
 func (p Stop) apply(ctx context.Context, h *app.App) error {
 	s := p.Session
@@ -369,42 +355,4 @@ func (p Stop) endedNothing() bool {
 	return p.facts.Tmux != session.TmuxUnknown && !slices.ContainsFunc(p.facts.Agents, func(a observe.Agent) bool {
 		return a.Pane != nil || a.Lock.State != session.LockFree
 	})
-}
-
-// errRecorded means that the record needs no change.
-var errRecorded = errors.New("recorded already")
-
-// savePhase records how far a stop has come, unless the record says so already, and returns the
-// record. targets picks the agents from the record.
-func savePhase(ctx context.Context, h *app.App, name string, targets func(*session.Session) []string, phase func(agentName string) session.Phase, whole bool) (*session.Session, error) {
-	var found *session.Session
-	saved, err := h.Update(ctx, name, func(rec *session.Session) error {
-		found = rec
-		changed := whole && rec.Status != session.StatusStopped
-		if whole {
-			rec.Status = session.StatusStopped
-		}
-		for _, agent := range targets(rec) {
-			w := rec.Agent(agent)
-			if w == nil {
-				continue // removed in the meantime
-			}
-			next := phase(w.Name)
-			switch {
-			case w.Phase == session.PhaseCreating || w.Phase.Removal(): // recover has to finish the worktree, or the removal, first
-			case w.Phase == session.PhaseExited || w.Phase == next: // the agent had ended before
-			case w.Phase == session.PhaseStopped && next == session.PhaseStopping: // a stopped agent never goes back to stopping
-			default:
-				w.Phase, changed = next, true
-			}
-		}
-		if !changed {
-			return errRecorded
-		}
-		return nil
-	})
-	if errors.Is(err, errRecorded) {
-		return found, nil
-	}
-	return saved, err
 }
