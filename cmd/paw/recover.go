@@ -28,10 +28,9 @@ func newRecover(a *invocation) *cobra.Command {
 		Long: exits(`Bring a session back after a crash of tmux, of paw or of the machine: the same
 panes, with each CLI's own conversation. Agents that still run are left alone, none
 is started twice, nothing is deleted, and no prompt is sent but those that an agent
-has never got. Sessions and agents that
-you stopped, and agents whose CLI ended with 0, come back only when NAME or AGENT is
-given; with AGENT, that agent alone. A word that names both the session you stand in
-and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+has never got. Sessions and agents that you stopped, and agents whose CLI ended with
+0, come back only when NAME or AGENT is given; with AGENT, that agent alone. A word
+that names both the session you stand in and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
   paw recover shop
   paw recover codex
