@@ -153,6 +153,9 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	if err != nil {
 		return Recovered{}, err
 	}
+	if !o.DryRun {
+		requeue(h, only(f, o.Agents))
+	}
 	jobs, err := planJobs(ctx, h, f, o)
 	if err != nil {
 		return Recovered{}, err
@@ -169,6 +172,19 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	recovered, err := bringBack(ctx, h, f, jobs, !o.mended)
 	recovered.Results = append(finished, recovered.Results...)
 	return recovered, err
+}
+
+// requeue leaves the prompts that are kept for agents to the user, where an earlier one may have reached a CLI that has ended
+// since. The prompts of tasks are the queue's.
+func requeue(h *app.App, f observe.Facts) {
+	for _, a := range f.Agents {
+		if a.Lock.State != session.LockFree || queue.Begins(h, f.Session.Name, a.Record.Name) {
+			continue
+		}
+		if err := h.Texts().Requeue(f.Session.Name, a.Record.Name); err != nil {
+			h.Notef("%s: %v", a.Record.Name, err)
+		}
+	}
 }
 
 // planJobs plans what becomes of the agents.

@@ -38,11 +38,37 @@ func (t Texts) Next(session, agent string) []string {
 	return paths
 }
 
-// Claim takes a prompt from those that are to be typed, since it is typed now; whatever happens, it is not typed again. It
-// returns the file that keeps the text until the prompt has arrived.
-func (t Texts) Claim(path string) (kept string, err error) {
-	kept = filepath.Join(filepath.Dir(path), "message-"+filepath.Base(path))
+// Claim makes a prompt that is to be typed one that the CLI may have queued behind a turn, since it is typed now: it is not
+// typed again by itself. It returns the new file.
+func (t Texts) Claim(path string, behind int) (kept string, err error) {
+	stamp, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "next-"), ".txt"), "-")
+	kept = filepath.Join(filepath.Dir(path), fmt.Sprintf("queued-%s-behind%d-kept.txt", stamp, behind))
+	if err := os.Chtimes(path, t.app.Now(), t.app.Now()); err != nil {
+		return "", err
+	}
 	return kept, os.Rename(path, kept)
+}
+
+// Requeue makes the prompts that an agent has not got ones that its CLI, which does not run, had queued and lost, if it may
+// have got one before them: which of them it has to get, and in which order, the user decides.
+func (t Texts) Requeue(session, agent string) error {
+	given := t.Given(session, agent)
+	if given == "" && len(t.LostPrompts(session, agent)) == 0 {
+		return nil
+	}
+	behind := t.app.TurnDir(session, agent).Highest()
+	if given != "" {
+		first := filepath.Join(t.app.StateDir(session, agent), fmt.Sprintf("queued-0-behind%d-kept.txt", behind))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(first), 0o700), os.Rename(given, first)); err != nil {
+			return err
+		}
+	}
+	for _, path := range t.Next(session, agent) {
+		if _, err := t.Claim(path, behind); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Unbegun returns how many prompts are kept that the agent's CLI has not got yet.
@@ -96,29 +122,33 @@ func (t Texts) QueuedPrompts(session, agent string) []Queued {
 	}
 	dir := t.app.TurnDir(session, agent)
 	last, err := dir.Last()
-	if err != nil || last == nil {
+	if err != nil {
 		return nil
 	}
-	if last.State != turn.InProgress && !last.Cut() {
-		kept = slices.DeleteFunc(kept, func(one Queued) bool { return last.StartedAt.After(one.at.Add(queuedMargin)) })
-		if len(kept) == 0 || t.runs(session, agent, last.Launch) {
-			return nil
-		}
+	if last == nil || last.State != turn.InProgress && !last.Cut() {
+		kept = slices.DeleteFunc(kept, func(one Queued) bool {
+			return last != nil && last.StartedAt.After(one.typed()) || !t.gone(session, agent, one)
+		})
 	}
 	return unasked(dir, kept)
 }
 
-// runs reports whether a launch of an agent may still run.
-func (t Texts) runs(name, agent, launch string) bool {
+// typed is when the prompt was typed, or a moment later.
+func (q Queued) typed() time.Time { return q.at.Add(queuedMargin) }
+
+// gone reports whether the CLI that a prompt was typed to has ended.
+func (t Texts) gone(name, agent string, one Queued) bool {
 	lock, err := t.app.Locks.PeekAgent(name, agent)
-	own := launch == "" || strings.HasSuffix(launch, "/"+strconv.Itoa(lock.Holder.Generation))
-	return err != nil || lock.State != session.LockFree && own
+	return err == nil && (lock.State == session.LockFree || lock.Holder.At.After(one.typed()))
 }
 
 // unasked returns the prompts that no turn has asked; none where the logs cannot be read. A turn asks a prompt by whole
 // lines: a CLI joins the prompts that wait with newlines. A prompt whose text comes several times is asked once, and the
 // text of a long prompt does not count for a short one that is a part of it.
 func unasked(dir turn.Dir, kept []Queued) (waiting []Queued) {
+	if len(kept) == 0 {
+		return nil
+	}
 	oldest := slices.MinFunc(kept, func(a, b Queued) int { return a.at.Compare(b.at) })
 	prompts, err := dir.Prompts(oldest.at)
 	if err != nil {
@@ -144,7 +174,7 @@ func unasked(dir turn.Dir, kept []Queued) (waiting []Queued) {
 
 // lineOf returns where a text stands in another one as whole lines, up to blanks around them, -1 for nowhere.
 func lineOf(all, text string) int {
-	for from := 0; ; from++ {
+	for from := 0; text != "" && from < len(all); from++ {
 		at := strings.Index(all[from:], text)
 		if at < 0 {
 			return -1
@@ -155,6 +185,7 @@ func lineOf(all, text string) int {
 			return from
 		}
 	}
+	return -1
 }
 
 // WasQueued reports whether paw has typed a prompt that a CLI queued, and that is what same looks for.
@@ -174,7 +205,7 @@ func (t Texts) QueuedNext(session, agent string, patience time.Duration) bool {
 	if err != nil || last == nil || last.EndedAt == nil || last.Cut() || t.app.Now().Sub(*last.EndedAt) > patience {
 		return false
 	}
-	return slices.ContainsFunc(unasked(dir, kept), func(one Queued) bool { return !last.StartedAt.After(one.at.Add(queuedMargin)) })
+	return slices.ContainsFunc(unasked(dir, kept), func(one Queued) bool { return !last.StartedAt.After(one.typed()) })
 }
 
 // LostPrompts returns the queued prompts that the agent's CLI has lost: the turn that they waited
@@ -188,19 +219,21 @@ func (t Texts) LostPrompts(session, agent string) []Queued {
 	dir := t.app.TurnDir(session, agent)
 	records, _ := dir.Records()
 	return slices.DeleteFunc(unasked(dir, kept), func(one Queued) bool {
-		since := 0 // index of the turn that the prompt waited behind
+		since := -1 // index of the turn that the prompt waited behind
 		for i, r := range records {
-			if !r.StartedAt.After(one.at.Add(queuedMargin)) {
+			if !r.StartedAt.After(one.typed()) {
 				since = i
 			}
 		}
-		switch rest := records[min(since, len(records)):]; {
+		switch rest := records[max(since, 0):]; {
 		case slices.ContainsFunc(rest, turn.Record.Cut):
 			return false
-		case len(rest) > 1:
+		case since >= 0 && len(rest) > 1: // the same CLI has gone on without it
 			return rest[1].Launch == rest[0].Launch
+		case since >= 0 && rest[0].State == turn.InProgress:
+			return true
 		default:
-			return len(rest) == 0 || rest[0].State == turn.InProgress || t.runs(session, agent, rest[0].Launch)
+			return !t.gone(session, agent, one)
 		}
 	})
 }

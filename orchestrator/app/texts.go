@@ -74,7 +74,10 @@ func keepText(dir, pattern, text string) (string, error) {
 		return "", err
 	}
 	_, err = f.WriteString(text)
-	return f.Name(), errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil { // as where the disk is full
+		_ = os.Remove(f.Name())
+	}
+	return f.Name(), err
 }
 
 // Draft returns the unsent prompt for an agent, "" for none.

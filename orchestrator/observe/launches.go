@@ -87,7 +87,11 @@ func Undelivered(h *app.App, s *session.Session, agentName string) string {
 		return "its first prompt was never sent; it is kept in " + path
 	}
 	if next := h.Texts().Next(s.Name, agentName); len(next) > 0 {
-		return errs.Counted(len(next), "prompt") + " for it was never sent; it is kept in " + next[0]
+		verb := "is"
+		if len(next) > 1 {
+			verb = "are"
+		}
+		return errs.Counted(len(next), "prompt") + " that it has never got " + verb + " typed once it runs"
 	}
 	if path = h.Texts().Given(s.Name, agentName); path != "" {
 		return "its CLI ended before a turn began with its first prompt, which is kept in " + path

@@ -76,6 +76,14 @@ func TaskWith(h *app.App, sessionName, agentName, prompt string) *session.Task {
 	return nil
 }
 
+// Begins reports whether an agent was made for a task that has begun no turn yet.
+func Begins(h *app.App, sessionName, agentName string) bool {
+	q, err := h.Queues().Load(sessionName)
+	return err == nil && q != nil && slices.ContainsFunc(q.Tasks, func(t session.Task) bool {
+		return t.Agent == agentName && len(t.CLIs) > 0 && t.Turn == 0
+	})
+}
+
 // AwaitsTurn reports whether a task of an agent is held because the queue has not seen its turn
 // begin: the beginning of a turn is news for such a queue.
 func AwaitsTurn(h *app.App, sessionName, agentName string) bool {

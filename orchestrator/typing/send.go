@@ -72,7 +72,10 @@ type Sent struct {
 func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (sent *Sent, err error) {
 	if err = SendNext(ctx, h, s, agentName); err == nil {
 		sent, err = send(ctx, h, s, agentName, sending{prompt: prompt, wait: wait, keep: func(sent *Sent) error {
-			return keepQueued(h, s, prompt, sent)
+			if !sent.Queued {
+				return nil
+			}
+			return h.Texts().KeepQueued(s.Name, agentName, prompt, sent.Turn)
 		}})
 	}
 	if !errors.Is(err, errSettingUp) {
@@ -83,13 +86,6 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	}
 	SendLater(h, s.Name, agentName)
 	return &Sent{Agent: agentName, Kept: true}, nil
-}
-
-func keepQueued(h *app.App, s *session.Session, prompt string, sent *Sent) error {
-	if !sent.Queued {
-		return nil
-	}
-	return h.Texts().KeepQueued(s.Name, sent.Agent, prompt, sent.Turn)
 }
 
 // SendNext types the prompts that are kept until an agent's CLI takes them, the oldest first, each at most once.
@@ -107,14 +103,17 @@ func SendNext(ctx context.Context, h *app.App, s *session.Session, agentName str
 			_, err := os.Lstat(path)
 			return err == nil
 		}
-		claim := func() (err error) {
-			claimed, err = h.Texts().Claim(path)
+		claim := func(behind int) (err error) {
+			claimed, err = h.Texts().Claim(path, behind)
 			return err
 		}
 		_, err = send(ctx, h, s, agentName, sending{prompt: string(text), wait: true, still: still, claim: claim, keep: func(sent *Sent) error {
-			return errors.Join(keepQueued(h, s, string(text), sent), os.Remove(claimed))
+			if sent.Queued {
+				return nil
+			}
+			return os.Remove(claimed)
 		}})
-		if err != nil {
+		if err != nil && !errors.Is(err, os.ErrNotExist) { // else recover has taken it meanwhile
 			return err
 		}
 	}
@@ -169,7 +168,7 @@ type sending struct {
 	prompt string
 	wait   bool
 	still  func() bool       // whether to send the prompt at all, nil for yes; called under the prompt lock, like claim and keep
-	claim  func() error      // called right before Enter is pressed, nil for nothing
+	claim  func(int) error   // called right before Enter is pressed, with the number of the last turn; nil for nothing
 	keep   func(*Sent) error // called after the prompt was sent
 }
 
@@ -213,7 +212,7 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	own := cli.Facts().Unseen
 	last := func() error {
 		if o.claim != nil {
-			if err := o.claim(); err != nil {
+			if err := o.claim(t.before.number); err != nil {
 				return err
 			}
 		}
