@@ -153,9 +153,6 @@ func recoverSession(ctx context.Context, h *app.App, s *session.Session, o Recov
 	if err != nil {
 		return Recovered{}, err
 	}
-	if !o.DryRun {
-		requeue(h, only(f, o.Agents))
-	}
 	jobs, err := planJobs(ctx, h, f, o)
 	if err != nil {
 		return Recovered{}, err
@@ -189,6 +186,9 @@ func requeue(h *app.App, f observe.Facts) {
 
 // planJobs plans what becomes of the agents.
 func planJobs(ctx context.Context, h *app.App, f observe.Facts, o RecoverOptions) ([]launch.Job, error) {
+	if !o.DryRun {
+		requeue(h, only(f, o.Agents))
+	}
 	jobs, err := launch.PlanRecover(ctx, h, only(f, o.Agents), o.Name != "")
 	if err == nil {
 		launch.GiveFirst(h, f.Session, jobs)
