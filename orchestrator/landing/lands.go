@@ -162,7 +162,7 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 		commit, stood := named[one.short()], true
 		for _, earlier := range some[:i] {
 			if commit != "" && stood && earlier.TurnSession == one.TurnSession && found[earlier.Twin] == "" {
-				had, err := w.Repo.Objects().Contains(ctx, one.Before, earlier.After)
+				had, err := w.stoodOn(ctx, one, earlier, some[0].Before)
 				if err != nil {
 					return nil, err
 				}
@@ -185,6 +185,17 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 		}
 	}
 	return found, nil
+}
+
+// stoodOn reports whether a landing was made on top of an earlier one, in its own commit or in one that names it. since is
+// a commit before both.
+func (w work) stoodOn(ctx context.Context, one, earlier *Stand, since string) (bool, error) {
+	had, err := w.Repo.Objects().Contains(ctx, one.Before, earlier.After)
+	if had || err != nil {
+		return had, err
+	}
+	named, _, err := w.Repo.States().Mentioned(ctx, one.Before, since)
+	return named[earlier.short()] != "", err
 }
 
 // bringAgain finds the reverted landings of a state, and returns a commit of the branch into which they
