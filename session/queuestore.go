@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"paw/config/disk"
@@ -141,6 +143,19 @@ func (st QueueStore) KeepText(name, id string, which TaskText, text string) erro
 		return err
 	}
 	return disk.Replace(path, []byte(text))
+}
+
+// HighestText returns the highest number of a task t1, t2 and so on whose prompt is there, 0 for none: also of a queue that was
+// set aside since it could not be read.
+func (st QueueStore) HighestText(name string) (highest int) {
+	entries, _ := os.ReadDir(filepath.Join(st.Dir, name))
+	for _, entry := range entries {
+		digits, _ := strings.CutPrefix(strings.TrimSuffix(entry.Name(), ".md"), "t")
+		if number, err := strconv.Atoi(digits); err == nil {
+			highest = max(highest, number)
+		}
+	}
+	return highest
 }
 
 // Text reads a text of a task.

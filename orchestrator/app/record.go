@@ -56,7 +56,11 @@ func (h *App) RecordError(name string, err error) error {
 	switch {
 	case errors.As(err, &said):
 	case errors.As(err, &corrupt):
-		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(corrupt.Path), errs.Quote(corrupt.Path+".aside"))
+		e := errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(corrupt.Path), errs.Quote(corrupt.Path+".aside"))
+		if dir := filepath.Dir(corrupt.Path); strings.HasPrefix(dir, h.Queues().Dir) { // the prompts of its tasks
+			return e.Hint("cat %s/*.md", errs.Quote(dir))
+		}
+		return e
 	case errors.As(err, &newer) && strings.HasPrefix(newer.Path, h.Queues().Dir):
 		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(newer.Path), errs.Quote(newer.Path+".aside"))
 	case errors.As(err, &ambiguous):

@@ -98,6 +98,7 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	list := &List{Session: s.Name, Down: f.Down, Tasks: all}
 	_, err = h.Queues().Update(ctx, s.Name, func(now *session.Queue) error {
 		catchUp(now, f, h.Now())
+		now.Last = max(now.Last, h.Queues().HighestText(s.Name)) // no prompt is overwritten
 		if err := Add(now, all, func(agent string) int { return seenOf(h, s, f, agent) }); err != nil {
 			return err
 		}
