@@ -27,7 +27,7 @@ func (c *Chain) Remember(now states.State) {
 	text, _ := disk.ReadFile(c.file())
 	lines := slices.Collect(strings.Lines(string(text)))
 	lines = lines[max(0, len(lines)-mostRemembered+1):]
-	lines = append(lines, fmt.Sprintln(now.Twin, cmp.Or(now.Snapshot, "-"), cmp.Or(now.Head, "-"), now.Log))
+	lines = append(lines, fmt.Sprintln(now.Twin, cmp.Or(now.Snapshot, "-"), cmp.Or(now.Head, "-"), now.Log, cmp.Or(now.Made, "-")))
 	_ = disk.ReplaceSoon(c.file(), []byte(strings.Join(lines, "")))
 }
 
@@ -36,9 +36,13 @@ func (c *Chain) Remember(now states.State) {
 func (c *Chain) remembered(twin string) states.State {
 	text, _ := disk.ReadFile(c.file())
 	for _, line := range slices.Backward(slices.Collect(strings.Lines(string(text)))) {
-		if f := strings.Fields(line); len(f) == 4 && f[0] == twin {
+		if f := strings.Fields(line); len(f) > 3 && f[0] == twin {
 			size, _ := strconv.ParseInt(f[3], 10, 64)
-			return states.State{Twin: twin, Snapshot: strings.TrimPrefix(f[1], "-"), Head: strings.TrimPrefix(f[2], "-"), Log: size}
+			now := states.State{Twin: twin, Snapshot: strings.TrimPrefix(f[1], "-"), Head: strings.TrimPrefix(f[2], "-"), Log: size}
+			if len(f) > 4 {
+				now.Made = strings.TrimPrefix(f[4], "-")
+			}
+			return now
 		}
 	}
 	if begin := c.begin(); begin.Twin == twin {

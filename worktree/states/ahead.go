@@ -67,7 +67,8 @@ func chainOf(known map[string]line, state string) Ahead {
 		}
 		if at.partly {
 			step.Made, parents = parents[len(parents)-1], parents[:len(parents)-1]
-			if a.has[step.Made] = known[step.Made].id != ""; !a.has[step.Made] { // the branch has what was committed
+			a.has[step.Made] = known[step.Made].id != ""
+			if _, ahead := known[step.From]; !a.has[step.Made] && ahead { // the branch has what was committed
 				step = Step{From: step.Made, To: at.id}
 			}
 		}

@@ -193,7 +193,7 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 // the merge has the files of the state, and git need not be asked.
 func (s *Store) follows(l *Lands) bool {
 	tree := s.objects.Known(l.Tip)
-	return tree != "" && l.Root == "" && len(l.Steps) > 0 && s.objects.Known(l.Steps[0].From) == tree &&
+	return tree != "" && l.byHand == "" && l.Root == "" && len(l.Steps) > 0 && s.objects.Known(l.Steps[0].From) == tree &&
 		!slices.ContainsFunc(l.Steps, func(one Step) bool { return one.Got != "" })
 }
 

@@ -16,6 +16,7 @@
 package states
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -49,6 +50,7 @@ type State struct {
 	Snapshot string // the commit that the user sees
 	Head     string // HEAD of the worktree at that time
 	Log      int64  // size of the log of HEAD then, 0 if not known
+	Made     string // the newest twin that has exactly the files of a commit that was made in the worktree, "" if not known
 }
 
 // Taken describes a snapshot that continues a chain.
@@ -87,7 +89,7 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 	if err != nil {
 		return State{}, err
 	}
-	next := State{Twin: before.Twin, Snapshot: t.Snapshot, Head: t.Head, Log: log.size}
+	next := State{Twin: before.Twin, Snapshot: t.Snapshot, Head: t.Head, Log: log.size, Made: before.made()}
 	if t.Head != before.Head && !log.since(before).onlyCommits(before.Head, t.Head) {
 		if next.Twin, err = s.moved(ctx, before, t, log); err != nil {
 			return State{}, err
@@ -100,13 +102,25 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 		next.Twin, err = s.Twin(ctx, t.Snapshot+"^{tree}", t.Name, next.Twin)
 		return next, err
 	}
-	made, err := s.Twin(ctx, t.Head+"^{tree}", t.Name+madeAs+t.Head, next.Twin)
+	from := next.Twin
+	if next.Twin == before.Twin && t.Snapshot != t.Head { // what was not committed before is not in these commits either
+		from = cmp.Or(next.Made, next.Twin)
+	}
+	next.Made, err = s.Twin(ctx, t.Head+"^{tree}", t.Name+madeAs+t.Head, from)
 	if err != nil || t.Snapshot == t.Head {
-		next.Twin = made
+		next.Twin = next.Made
 		return next, err
 	}
-	next.Twin, err = s.Twin(ctx, t.Snapshot+"^{tree}", t.Name+partly+madeAs+t.Head, next.Twin, made) // the user's git may merge what is committed alone
+	next.Twin, err = s.Twin(ctx, t.Snapshot+"^{tree}", t.Name+partly+madeAs+t.Head, next.Twin, next.Made) // the user's git may merge what is committed alone
 	return next, err
+}
+
+// made returns State.Made, also of a state in which all is committed.
+func (s State) made() string {
+	if s.Made == "" && s.Snapshot == s.Head {
+		return s.Twin
+	}
+	return s.Made
 }
 
 // Twin makes a twin.

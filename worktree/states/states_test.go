@@ -560,6 +560,19 @@ func TestWorkLands(t *testing.T) {
 			w.Git("reset", "-q", "--hard", "HEAD~1")
 			w.expect("land", a.land()+" "+w.has(), "landed r=readme u=u x=3")
 		}},
+		{"a commit taken back by its agent, reverted by the user, and merged by hand", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("h3", "1"), "add -A", "commit -q -m h3")
+			a.turn(files("h4", "1"))
+			a.land()
+			a.git("revert", "--no-edit", "HEAD")
+			w.Git("revert", "--no-edit", "HEAD")
+			w.Git("merge", "-q", "--no-ff", "--no-edit", "a")
+			a.turn(nil)
+			w.expect("land", a.land()+" "+w.has(), "nothing r=readme")
+			a.turn(files("h5", "1"))
+			w.expect("next", a.land()+" "+w.has(), "landed h5=1 r=readme")
+		}},
 		{"renamed on main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
 			a := w.agent("a")
