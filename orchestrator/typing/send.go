@@ -127,6 +127,9 @@ func SendLater(h *app.App, sessionName, agentName string) {
 	}
 }
 
+// lookAgain is how often a process that waits for a set-up looks itself, whatever the lock says.
+const lookAgain = time.Hour
+
 // SendAfterSetUp waits until the worktree of an agent is set up, and types the prompts that are kept for the agent. They
 // stay kept where its CLI does not run then.
 func SendAfterSetUp(ctx context.Context, h *app.App, sessionName, agentName string) error {
@@ -142,7 +145,7 @@ func SendAfterSetUp(ctx context.Context, h *app.App, sessionName, agentName stri
 		if !errors.Is(err, errSettingUp) || ctx.Err() != nil {
 			return h.Logged("send", err)
 		}
-		poll.Until(ctx, 20*poll.Tick, time.Hour, func() bool {
+		poll.Until(ctx, 20*poll.Tick, lookAgain, func() bool {
 			lock, err := h.Locks.ProbeAgent(sessionName, agentName)
 			return err != nil || !observe.SetsUp(lock)
 		})
