@@ -47,7 +47,7 @@ func TestKilledAfterEveryStep(t *testing.T) {
 			w.write(w.worktree("one"), "draft.txt", "not committed\n")
 			w.write(w.worktree("one"), "README.md", "changed\n")
 		}, command: []string{"spawn", "--cli", "three=demo", "--prompt", "do: say hello"},
-			// recover sends no prompt: the child's turn is there or, with a note, its prompt is kept.
+			// The child's turn is there or, with a note, its prompt is kept.
 			as: "one", settled: childSettled, ignore: regexp.MustCompile(`shop_three/(claim|before|turn|state)/|afk-shop_three-1|"turn_high_water"|"turns_finished"|"last_finished"`)},
 		{name: "recover", prepare: func(w *world) {
 			started(w)
