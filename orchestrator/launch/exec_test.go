@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -47,6 +49,10 @@ func TestALaunchThatIsOverIsDeleted(t *testing.T) {
 			}
 			if code, err := RunAgent("shop", "one", 1, path, nil); code != c.code || err == nil {
 				t.Fatalf("code %d, %v", code, err)
+			}
+			reason, hints := observe.LaunchFailure(h, "shop", "one")
+			if c.code == exitLaunchRefused && (!strings.Contains(reason, "one: not started: ") || !slices.Equal(hints, []string{"paw recover shop"})) {
+				t.Errorf("it gave up: %q, %q", reason, hints)
 			}
 			left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.json"))
 			if err != nil || len(left) > 0 {
