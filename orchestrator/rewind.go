@@ -225,6 +225,9 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	if err != nil {
 		return err
 	}
+	if err := r.takeMoved(ctx, t); err != nil {
+		return err
+	}
 	rescue := turn.RewindRef(r.Record.TurnSession, r.App.Now(), newest)
 	now, err := r.intend(ctx, t, rescue, commit)
 	if err != nil {
@@ -242,6 +245,25 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 		return err
 	}
 	return r.note(ctx)
+}
+
+// takeMoved records the state of the worktree if HEAD has moved since the last one, as by a git merge of the user. Commits
+// that came with that would count as the agent's work once the rewind is undone.
+func (r *rewinding) takeMoved(ctx context.Context, t *turns.Recorder) error {
+	chain, err := turns.ChainOf(ctx, t.Agent)
+	if err != nil {
+		return err
+	}
+	head, err := t.Repo.Refs().WorktreeHead(ctx, r.Record.WorktreePath)
+	if err != nil || head == chain.Now().Head {
+		return err
+	}
+	shot, err := turns.Now(ctx, t.Agent)
+	if err != nil || len(shot.NotSaved) > 0 {
+		return nil //nolint:nilerr // the move itself refuses then, and says why
+	}
+	_, err = turns.Continue(ctx, t.Agent, shot.Commit, turns.HeadOf(shot), turns.Present(t.Agent))
+	return err
 }
 
 // refused adds a look at the worktree to a refusal without a hint.
@@ -291,9 +313,6 @@ func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue, commi
 		}
 		c, err := turns.ChainOf(ctx, r.App.Agent(rec, w).In(t.Repo))
 		if err != nil {
-			return err
-		}
-		if err := c.CatchHead(ctx); err != nil {
 			return err
 		}
 		if now, err = r.state(c, commit); err != nil {

@@ -218,24 +218,6 @@ func (c *Chain) WithFiles(ctx context.Context, commit string) (string, error) {
 	return c.Repo.States().WithTree(ctx, c.last.Twin, commit)
 }
 
-// CatchHead records the present state as the newest one if HEAD was moved since: what the worktree got by that, such as
-// commits of the target, would else count as its work once the state is left and comes back.
-func (c *Chain) CatchHead(ctx context.Context) error {
-	head, err := c.Repo.Refs().WorktreeHead(ctx, c.Record.WorktreePath)
-	if err != nil || head == c.last.Head {
-		return err
-	}
-	shot, err := Now(ctx, c.Agent)
-	if err != nil || len(shot.NotSaved) > 0 { // the move refuses, and says why
-		return nil //nolint:nilerr // see above
-	}
-	now, err := c.Then(ctx, shot.Commit, HeadOf(shot), Present(c.Agent))
-	if err != nil {
-		return err
-	}
-	return c.Keep(ctx, now)
-}
-
 // Back returns the state that a rescued snapshot is: the newest one before the move, or one that
 // follows it.
 func (c *Chain) Back(ctx context.Context, rescue, commit string) (string, error) {
