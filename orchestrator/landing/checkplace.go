@@ -224,7 +224,7 @@ func checksFor(h *app.App, typed []string, none bool) ([]string, error) {
 		}
 	}
 	if mistake := h.Config.RepositoryMistake; mistake != nil { // an unknown key may be one of [land]
-		return nil, errs.New(errs.Refused, "the checks of this repository are not known: %w", mistake)
+		return nil, errs.New(errs.Refused, "the checks of this repository are not known: %w", mistake).Hint("paw config")
 	}
 	return h.Config.Land.Checks, nil
 }

@@ -267,9 +267,9 @@ func sendNext(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) 
 		case err == nil && observe.SetsUp(lock):
 			typing.SendLater(h, s.Name, j.Agent)
 		default:
-			h.Sayf("%s: sending the first prompt once it is ready", j.Agent)
+			h.Sayf("%s: sending its prompt once it is ready", j.Agent)
 			if err := typing.SendNext(ctx, h, s, j.Agent); err != nil {
-				note := "its first prompt was not sent (" + err.Error() + ")"
+				note := "its prompt was not sent (" + err.Error() + ")"
 				if kept := h.Texts().Words(s.Name, j.Agent); len(kept) > 0 {
 					note += "; it is kept in " + kept[0]
 				}
