@@ -8,8 +8,8 @@ import (
 	"paw/session/turn"
 )
 
-// A turn that was interrupted is over before its snapshot is made, and one that failed when it is: a hook may be killed in between. One whose
-// end cannot be written goes on, and nobody is told.
+// The log says ABORT before the snapshot of an interrupted turn is made, and after that of a failed one: the hook that does both may be killed
+// in between. A turn whose ABORT cannot be written is still in progress.
 func TestWhenAnAbortedTurnIsOver(t *testing.T) {
 	abort := func(t *testing.T, reason turn.Reason, before func(log string)) (atSnapshot turn.State, ended bool, last turn.State) {
 		m := newLandModel(t, t.TempDir())

@@ -45,7 +45,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// TestExitCodesTopic: the topic has the code of each kind of failure, and those of shells.
+// TestExitCodesTopic holds paw help exit-codes to the codes of package errs and those that shells add.
 func TestExitCodesTopic(t *testing.T) {
 	source, err := os.ReadFile("../../orchestrator/errs/errs.go")
 	if err != nil {

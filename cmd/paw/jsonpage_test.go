@@ -133,7 +133,7 @@ func TestJSONPage(t *testing.T) {
 	}
 }
 
-// fromHome replaces the test's paths by those of a home folder.
+// fromHome replaces the temporary paths of a test by the paths of a user, as the page shows them.
 func (w *world) fromHome(text string) string {
 	return strings.NewReplacer(w.socket, "/tmp/tmux-1000/default", pawForTests(), "/usr/local/bin/paw", w.root+"/home", "/home/me", w.root, "/home/me/src").Replace(text)
 }

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,8 +27,15 @@ func (t Texts) KeepNext(session, agent, prompt string) error {
 
 // TypeFirst makes the first prompt of an agent one that is typed, before all others that are kept.
 func (t Texts) TypeFirst(session, agent string) error {
-	to := filepath.Join(t.app.StateDir(session, agent), "next-0.txt")
-	return errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), os.Rename(t.PromptPath(session, agent), to))
+	return moveTo(filepath.Join(t.app.StateDir(session, agent), "next-0.txt"), t.PromptPath(session, agent))
+}
+
+// moveTo moves a file to another folder, which is made if it is not there.
+func moveTo(to, from string) error {
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	return os.Rename(from, to)
 }
 
 // Next returns the files of the prompts that are to be typed, the oldest first.
@@ -38,8 +44,8 @@ func (t Texts) Next(session, agent string) []string {
 	return paths
 }
 
-// Claim makes a prompt that is to be typed one that the CLI may have queued behind a turn, since it is typed now: it is not
-// typed again by itself. It returns the new file.
+// Claim moves a prompt from those that are to be typed to those that the CLI may have queued, right before it is typed:
+// paw does not type it again by itself. behind is the number of the last turn. It returns the new file.
 func (t Texts) Claim(path string, behind int) (kept string, err error) {
 	stamp, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "next-"), ".txt"), "-")
 	kept = filepath.Join(filepath.Dir(path), fmt.Sprintf("queued-%s-behind%d-kept.txt", stamp, behind))
@@ -49,8 +55,8 @@ func (t Texts) Claim(path string, behind int) (kept string, err error) {
 	return kept, os.Rename(path, kept)
 }
 
-// Requeue makes the prompts that an agent has not got ones that its CLI, which does not run, had queued and lost, if it may
-// have got one before them: which of them it has to get, and in which order, the user decides.
+// Requeue leaves the prompts that are to be typed to the user, if the agent's CLI, which does not run, may have got an
+// earlier one: all of them count as queued and lost, in their order.
 func (t Texts) Requeue(session, agent string) error {
 	given := t.Given(session, agent)
 	if given == "" && len(t.LostPrompts(session, agent)) == 0 {
@@ -58,8 +64,7 @@ func (t Texts) Requeue(session, agent string) error {
 	}
 	behind := t.app.TurnDir(session, agent).Highest()
 	if given != "" {
-		first := filepath.Join(t.app.StateDir(session, agent), fmt.Sprintf("queued-0-behind%d-kept.txt", behind))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(first), 0o700), os.Rename(given, first)); err != nil {
+		if err := moveTo(filepath.Join(t.app.StateDir(session, agent), fmt.Sprintf("queued-0-behind%d-kept.txt", behind)), given); err != nil {
 			return err
 		}
 	}
@@ -188,7 +193,7 @@ func lineOf(all, text string) int {
 	return -1
 }
 
-// WasQueued reports whether paw has typed a prompt that a CLI queued, and that is what same looks for.
+// WasQueued reports whether same holds for a prompt that paw has typed behind a turn, and the agent's CLI has queued.
 func (t Texts) WasQueued(session, agent string, same func(text string) bool) bool {
 	return slices.ContainsFunc(t.keptQueued(session, agent), func(one Queued) bool { return same(one.Text) })
 }

@@ -51,7 +51,8 @@ func (t Texts) Given(session, agent string) string {
 	return path
 }
 
-// DropPrompt deletes what is kept of an agent's first prompt, which somebody else has or nobody wants.
+// DropPrompt deletes the saved first prompt of an agent: it is that of a task, which the queue types, or the agent is not
+// started after all.
 func (t Texts) DropPrompt(session, agent string) {
 	_ = os.Remove(t.PromptPath(session, agent))
 	_ = os.Remove(t.GivenPath(session, agent))

@@ -98,7 +98,7 @@ func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 	}
 }
 
-// A conversation that no hook named is somebody else's, once hooks have named those of the agent.
+// Once a hook has reported for an agent, recover does not resume a conversation that no hook has named: it is of another CLI in that folder.
 func TestAConversationThatNoHookNamedIsNotTheAgents(t *testing.T) {
 	demo, _ := clis.New(nil).Get("demo")
 	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}

@@ -94,7 +94,7 @@ func loadedNames(r *Registry) []string {
 // mayResume reports whether there is something for a parent to go on with, should the user turn to it.
 func mayResume(f Family) bool { return strings.Contains(Recall(f), "with your next paw send") }
 
-// checkInvariants holds at every moment: the children of whoever waits are loaded, and who is not there is not.
+// checkInvariants fails the test unless each loaded agent is in the last look, and the children of each loaded one that waits are loaded.
 func checkInvariants(t *testing.T, r *Registry) {
 	t.Helper()
 	for b := range r.loaded {

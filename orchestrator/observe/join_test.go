@@ -9,7 +9,7 @@ import (
 	"paw/tmux"
 )
 
-// Of two panes of one agent the living one counts, and of two that live that of the newer launch, in whichever order tmux lists them.
+// Join takes the living one of two panes of an agent and, where both live or both are dead, that of the newer launch, in any order.
 func TestOfTwoPanesOfAnAgent(t *testing.T) {
 	pane := func(id string, generation int, dead bool) tmux.Pane {
 		return tmux.Pane{ID: id, Dead: dead, PawSession: "shop", Identity: &tmux.Identity{Session: "shop", Agent: "one", Generation: generation}}

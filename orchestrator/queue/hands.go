@@ -60,8 +60,8 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	h.Detach("queue", "__pump", sessionName, strconv.Itoa(hook))
 }
 
-// TaskWith returns the task that an agent was made for, if it has this prompt and only the queue types it, nil for none. A
-// task that runs, or whose turn the queue would see, goes on with the first turn of its agent, whoever begins it.
+// TaskWith returns the task that an agent was made for, if only the queue may type its prompt, which is this one; nil for
+// none. It is none where the task runs: the queue then takes the first turn of the agent for that of the task.
 func TaskWith(h *app.App, sessionName, agentName, prompt string) *session.Task {
 	q, err := h.Queues().Load(sessionName)
 	if q == nil || err != nil {
