@@ -122,7 +122,10 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 		return nil, h.RecordError(s.Name, err)
 	}
 	Wake(h, s.Name, 0, false)
-	return list, forgetOld(ctx, h, s.Name)
+	if err := forgetOld(ctx, h, s.Name); err != nil { // the tasks are added all the same
+		h.Notef("%s: old tasks were not forgotten: %v", s.Name, err)
+	}
+	return list, nil
 }
 
 // lookAt gathers the facts that a command changes the queue of a session by.
