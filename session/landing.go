@@ -15,8 +15,7 @@ const (
 	LandingDone   LandingPhase = "landed"
 	LandingUndoes LandingPhase = "undoing"
 	LandingUndone LandingPhase = "undone"
-	// LandingOffered marks a state that conflicts with its target and was offered for a merge by
-	// hand.
+	// LandingOffered is no landing: an older paw wrote it for a state that it offered for a merge by hand.
 	LandingOffered LandingPhase = "offered"
 )
 

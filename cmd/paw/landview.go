@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -199,7 +198,6 @@ func (a *invocation) listLandings(cmd *cobra.Command) error {
 		if err != nil {
 			return err
 		}
-		all = slices.DeleteFunc(all, func(l landing.Stand) bool { return l.Standing == landing.Offered })
 		if a.json {
 			landings = append(landings, objects(all, func(l landing.Stand) object { return landingView(s.Name, l.Landing, l.Standing) })...)
 			continue

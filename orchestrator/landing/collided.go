@@ -35,7 +35,6 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 		}
 		e.Files = append(e.Files, one)
 	}
-	e.offer = true
 	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).
 		Hint("%s", l.conflictLine(l.branch))
 	if line := l.moveLine(merged); line != "" {
@@ -101,13 +100,10 @@ type Collision struct {
 	Beside bool   `json:"-"`    // one side has a folder of that name: git merge leaves the file of the other one as Path~NAME
 }
 
-// CollisionError reports that work conflicts with a target or, without offer, that landed work which
-// the target has lost cannot be told from later work in the same files: the agent can settle these
-// by merging the target into its branch. Nothing has moved.
+// CollisionError reports that work conflicts with a target. Nothing has moved.
 type CollisionError struct {
 	error
 	Files []Collision
-	offer bool // the state can be offered for a merge by hand
 }
 
 func (e *CollisionError) Unwrap() error { return e.error }

@@ -139,7 +139,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	landed, err := l.compose(ctx)
 	switch {
 	case err != nil:
-		return nil, l.offer(ctx, v, err)
+		return nil, l.offer(ctx, err)
 	case landed.Nothing:
 		return landed, nil
 	case !l.checker.has(landed.tree):

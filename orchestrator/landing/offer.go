@@ -6,35 +6,30 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree"
 	"paw/worktree/objects"
+	"paw/worktree/states"
 )
 
-// offer adds to a conflict how the user merges by hand. It offers a commit that refs keep and the
-// record knows: if a branch gets that commit, the work has landed.
-func (l *landing) offer(ctx context.Context, v mover, cause error) error {
+// offer adds to a conflict how the user merges by hand: if a branch gets the commit that it names, the work has landed.
+func (l *landing) offer(ctx context.Context, cause error) error {
 	e, ok := errors.AsType[*CollisionError](cause)
-	if !ok || !e.offer {
+	if !ok {
 		return cause
 	}
-	h, err := l.handed(ctx)
-	var offered string
-	if err == nil {
-		offered, err = l.offered(ctx, v, h)
-	}
+	commit, err := l.forHand(ctx)
 	if err != nil {
 		l.App.Notef("%s: nothing could be offered for a merge by hand: %v", l.name(), err)
+	}
+	if commit == "" {
 		return cause
 	}
-	verb := "merge"
-	if h.picks {
-		verb = "cherry-pick"
-	}
-	e.error = errs.WithHints(e.error, gitLine(l.branch, l.checkout, verb, offered))
+	e.error = errs.WithHints(e.error, gitLine(l.branch, l.checkout, "merge", commit))
 	for _, f := range e.Files {
 		if f.Beside {
 			l.App.Notef("%s is %s: rename or remove it before you commit", onOneLine(f.Path), f.fileAndFolder())
@@ -43,136 +38,90 @@ func (l *landing) offer(ctx context.Context, v mover, cause error) error {
 	return e
 }
 
-// handed is the commit that paw offers after a conflict, for a merge by hand: its tree and its parent. With picks it is
-// for git cherry-pick instead of git merge.
-type handed struct {
-	tree, parent string
-	picks        bool
-}
-
-// handed returns what to offer: the agent's state on its own HEAD, or, where some of it has landed before,
-// what is new on the commit of that landing. Where git's own merge would bring commits that the branch has
-// left, or work again that it has, it is a commit to cherry-pick.
-func (l *landing) handed(ctx context.Context) (h handed, err error) {
-	if h.tree, err = l.Repo.Objects().TreeOf(ctx, l.source.state); err != nil {
-		return h, err
+// forHand returns the commit of a state for git merge: the agent's own, or one on top of it with what is not committed or,
+// where a landing of the agent brought what came before, one on top of that landing. It is "" where git would then make
+// something else of the files than a landing.
+func (l *landing) forHand(ctx context.Context) (commit string, err error) {
+	if len(l.lands.Left) > 0 {
+		return "", nil
 	}
-	h.parent = l.source.head
-	steps, left := l.lands.Steps, l.lands.Left
-	if len(steps) == 0 || len(left) == 0 && steps[0].From == l.begin() {
-		return h, nil
+	tree, parent, err := l.onLanding(ctx)
+	if err == nil && parent == "" {
+		parent = l.source.head
+		tree, err = l.Repo.Objects().TreeOf(ctx, l.source.state)
 	}
-	base := steps[0].From
-	if len(left) == 0 {
-		if on, err := l.onLanding(ctx); on.parent != "" || err != nil {
-			return on, err
-		}
-		bases, err := l.Repo.States().Objects().MergeBases(ctx, l.lands.Stands, l.source.twin)
-		if err != nil || len(bases) != 1 {
-			return h, err
-		}
-		base = bases[0]
-	}
-	h.picks = true
-	h.parent, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: base + "^{tree}", Parents: []string{l.tip}, Message: "paw: what both have\n", Own: true})
-	return h, err
-}
-
-// onLanding returns the new work on the commit of the landing that brought what comes before it.
-func (l *landing) onLanding(ctx context.Context) (h handed, err error) {
-	from := l.lands.Steps[0].From
-	for _, one := range slices.Backward(l.Session.Landings) {
-		if len(l.lands.Steps) > 1 || one.Twin != from || one.Phase != session.LandingDone {
-			continue
-		}
-		if has, err := l.Repo.Objects().Contains(ctx, l.tip, one.After); !has || err != nil {
-			return h, err
-		}
-		merged, err := l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), from, one.After, l.source.twin)
-		if len(merged.Conflicts) == 0 && err == nil {
-			h = handed{tree: merged.Tree, parent: one.After}
-		}
-		return h, err
-	}
-	return h, nil
-}
-
-// offered returns the commit to offer for the agent's state: one that was offered before, the
-// agent's own commit if everything is committed and can be merged, or a new one.
-func (l *landing) offered(ctx context.Context, v mover, h handed) (string, error) {
-	before, as := l.tip, Merge
-	if h.picks {
-		before, as = h.parent, Squash
-	}
-	for _, one := range l.Session.Landings {
-		if one.TurnSession != l.Record.TurnSession || one.Phase != session.LandingOffered || one.Turn != l.source.turn || one.As != string(as) {
-			continue
-		}
-		if same, err := l.offeredBefore(ctx, one, h); same || err != nil {
-			return one.After, err
-		}
-	}
-	b, err := l.lookAtBrought(ctx, l.target, l.source, l.lands)
 	if err != nil {
 		return "", err
 	}
-	facts := l.factsFor(b, l.source.state, l.options.Message, l.version, nil)
-	facts.Files = l.filesBetween(ctx, h.parent, h.tree)
-	commit := l.source.head
-	if h.parent != l.source.head || l.source.state != l.source.head {
-		facts.Listed = h.picks
-		if commit, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: h.tree, Parents: []string{h.parent}, Message: facts.message()}); err != nil {
+	if commit = l.source.head; parent != l.source.head || l.source.state != l.source.head {
+		if commit, err = l.commitForHand(ctx, tree, parent); err != nil {
 			return "", err
 		}
+	}
+	if same, err := l.mergesAlike(ctx, commit); !same || err != nil {
+		return "", err
 	}
 	if l.source.chain != nil && l.source.turn == 0 {
 		if err := l.source.chain.Keep(ctx, l.source.now); err != nil {
 			return "", err
 		}
 	}
-	if !h.picks { // the branch has the state as soon as it has the commit
-		if err := l.Repo.States().Graft(ctx, commit, l.source.twin); err != nil {
-			return "", err
-		}
-	}
-	return commit, v.keepOffer(ctx, &session.Landing{
-		ID: l.nextID(ctx), Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: before, After: commit, State: l.source.state,
-		Twin: l.source.twin, Turn: l.source.turn, Turns: ranges(facts.Turns), LastTurn: l.source.lastTurn(), As: string(as), Title: facts.title(),
-	})
+	return commit, l.Repo.States().Graft(ctx, commit, l.source.twin)
 }
 
-// offeredBefore reports whether an earlier offer has the same tree on the same parent. The parent
-// of a commit to cherry-pick is made anew each time, so its files are compared.
-func (l *landing) offeredBefore(ctx context.Context, one session.Landing, h handed) (bool, error) {
-	if one.As != string(Squash) {
-		same, err := l.Repo.Objects().IsCommitOf(ctx, one.After, h.tree, h.parent)
-		return same || one.After == l.source.state, err
+// onLanding returns the new work on the commit of the landing that brought what comes before it, "" for none.
+func (l *landing) onLanding(ctx context.Context) (tree, parent string, err error) {
+	steps := l.lands.Steps
+	if len(steps) == 0 || slices.ContainsFunc(steps, func(one states.Step) bool { return one.Got != "" }) {
+		return "", "", nil
 	}
-	for _, pair := range [][2]string{{one.After, h.tree}, {one.Before, h.parent}} {
-		if changed, err := l.changed(ctx, pair[0], pair[1]); changed > 0 || err != nil {
-			return false, err
+	for _, one := range slices.Backward(l.Session.Landings) {
+		if one.Twin != steps[0].From || one.Phase != session.LandingDone {
+			continue
 		}
+		if has, err := l.Repo.Objects().Contains(ctx, l.tip, one.After); !has || err != nil {
+			return "", "", err
+		}
+		merged, err := l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), one.Twin, one.After, l.source.twin)
+		if len(merged.Conflicts) > 0 {
+			return "", "", err
+		}
+		return merged.Tree, one.After, err
 	}
-	return true, nil
+	return "", "", nil
 }
 
-// keepOffer records an offer, whose number is at least the given one. keepOffer creates the refs
-// first, so that the record never names commits that git may delete.
-func (v mover) keepOffer(ctx context.Context, l *session.Landing) error {
-	rec, err := v.load()
+// commitForHand makes the commit for a tree. It is the same one as long as the state is.
+func (l *landing) commitForHand(ctx context.Context, tree, parent string) (string, error) {
+	b, err := l.lookAtBrought(ctx, l.target, l.source, l.lands)
 	if err != nil {
-		return err
+		return "", err
 	}
-	l.ID, l.At, l.Phase = max(rec.NextLanding(), l.ID), v.home.Now().UTC(), session.LandingOffered
-	if err := v.m.Refs().Apply(ctx, landedRefs(l)); err != nil {
-		return err
+	facts := l.factsFor(b, l.source.state, l.options.Message, l.version, nil)
+	facts.Files = l.filesBetween(ctx, parent, tree)
+	facts.Listed = parent != l.source.head
+	at, err := l.Repo.Objects().Home().Line(ctx, "show", "-s", "--no-show-signature", "--format=%cI", l.source.state, "--")
+	if err != nil {
+		return "", err
 	}
-	v.home.Step("land.offered")
-	_, err = v.home.Update(ctx, v.session, func(rec *session.Session) error {
-		rec.Landings = append(rec.Landings, *l)
-		return nil
-	})
-	return err
+	date := []string{"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
+	return l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message(), Author: date})
+}
+
+// mergesAlike reports whether git merge makes the same as a landing of all files but those that conflict in both.
+func (l *landing) mergesAlike(ctx context.Context, commit string) (bool, error) {
+	merged, err := l.Repo.Objects().MergeTree(ctx, l.place(l.Repo), l.tip, commit)
+	if errors.Is(err, objects.ErrUnrelated) {
+		return false, nil
+	}
+	if err != nil || !slices.Equal(merged.Conflicts, l.lands.Conflicts) {
+		return false, err
+	}
+	differ, err := l.Repo.Objects().ChangedPaths(ctx, merged.Tree, l.lands.Merged.Tree)
+	return !slices.ContainsFunc(differ, func(path string) bool {
+		beside, _, _ := strings.Cut(path, "~") // git leaves a file that a folder displaces as FILE~COMMIT
+		return !slices.Contains(merged.Conflicts, path) && !slices.Contains(merged.Beside, beside)
+	}), err
 }
 
 // Push is a push of the branch that work lands on, prepared before anything lands.

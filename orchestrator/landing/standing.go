@@ -27,7 +27,6 @@ const (
 	Reverted Standing = "reverted"      // a commit of the branch says that it reverts it
 	NotIn    Standing = "not in branch" // the branch has been moved to before it, or it was left out of a rebase
 	Gone     Standing = "gone"          // the branch does not exist any more
-	Offered  Standing = "offered"       // a state that was offered for a merge by hand, and is not merged
 	Unknown  Standing = "unknown"       // the repository does not have its commits any more, as after its history was rewritten
 )
 
@@ -51,8 +50,7 @@ func (s *Stand) stands() bool { return s.Standing == InForce || s.Standing == Re
 // rewritten reports whether the branch has the landing in another commit.
 func (s *Stand) rewritten() bool { return s.stands() && s.Commit != s.After }
 
-func (s *Stand) offered() bool { return s.Phase == session.LandingOffered }
-func (s *Stand) undone() bool  { return s.Phase == session.LandingUndone }
+func (s *Stand) undone() bool { return s.Phase == session.LandingUndone }
 
 // short returns the beginning of the state's id, which the trailer of the landing's commit has.
 func (s *Stand) short() string { return s.State[:min(len(s.State), states.ShortID)] }
@@ -63,7 +61,7 @@ func (w work) landingsIn(branch string) (all []*Stand, err error) {
 	sessions, err := w.siblings()
 	for _, s := range sessions {
 		for _, one := range s.Landings {
-			if one.Target == branch && one.Phase != session.LandingBegun {
+			if one.Target == branch && one.Phase != session.LandingBegun && one.Phase != session.LandingOffered {
 				all = append(all, &Stand{Landing: one, Session: s.Name})
 			}
 		}
@@ -95,7 +93,7 @@ func (w work) standings(ctx context.Context, t target) ([]*Stand, error) {
 	}
 	for i, one := range all {
 		one.tip = t.tip
-		if same := slices.IndexFunc(all[i+1:], func(later *Stand) bool { return later.After == one.After && !later.offered() }); same >= 0 {
+		if same := slices.IndexFunc(all[i+1:], func(later *Stand) bool { return later.After == one.After }); same >= 0 {
 			one.decide(nil, nil, nil)
 			continue
 		}
@@ -142,8 +140,6 @@ func (s *Stand) decide(merged map[string]bool, named, reverts map[string]string)
 		s.Standing = Undone
 	case named[s.short()] != "":
 		s.Standing, s.Commit = InForce, named[s.short()]
-	case s.offered(): // another landing may have brought the state
-		s.Standing = Offered
 	case ref("twin"):
 		s.Standing = InForce
 	default:

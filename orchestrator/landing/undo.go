@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +107,7 @@ func toUndo(s *session.Session, all []Stand, id int, checkout func(branch string
 	}
 	var one *Stand
 	for i := range all {
-		if own := all[i].Session == s.Name; own && all[i].ID == id || own && id == 0 && !all[i].offered() && all[i].stands() {
+		if own := all[i].Session == s.Name; own && all[i].ID == id || own && id == 0 && all[i].stands() {
 			one = &all[i]
 		}
 	}
@@ -123,13 +122,6 @@ func toUndo(s *session.Session, all []Stand, id int, checkout func(branch string
 		return nil, errs.New(errs.Refused, "landing %d: its commits are gone from the repository, nothing is undone", id).Hint("%s", list)
 	case one.Standing == NotIn:
 		return nil, errs.New(errs.Refused, "landing %d: %s has it no more, as after a git reset", id, one.Target).Hint("%s", list)
-	case one.As == string(Squash) && one.offered() && one.stands():
-		return nil, errs.New(errs.Refused, "landing %d: was brought by hand, not undone", one.ID).
-			Hint("%s", gitLine(one.Target, checkout(one.Target), "revert", cmp.Or(one.Commit, one.After)))
-	case one.Phase == session.LandingOffered && one.stands():
-		return nil, errs.New(errs.Refused, "landing %d: was merged by hand, not undone", one.ID).Hint("git log --merges %s", errs.Quote(one.Target))
-	case one.Phase == session.LandingOffered:
-		return nil, errs.New(errs.NotFound, "%s: no landing %d", s.Name, id).Hint("%s", list)
 	case one.Standing == Undone || one.Standing == Reverted:
 		return nil, errs.New(errs.Refused, "landing %d: is %s already", one.ID, one.Standing).Hint("%s", list)
 	case one.tip == one.After:
@@ -142,7 +134,7 @@ func toUndo(s *session.Session, all []Stand, id int, checkout func(branch string
 // possible instead, at the checkout of the landing's branch.
 func movedOn(all []Stand, l *Stand, at *gitdir.Checkout) error {
 	for _, later := range all {
-		if !later.offered() && later.stands() && later.Session != "" && later.Target == l.Target && later.After == l.tip {
+		if later.stands() && later.Session != "" && later.Target == l.Target && later.After == l.tip {
 			of := ""
 			if later.Session != l.Session {
 				of = " of " + later.Session

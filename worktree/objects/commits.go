@@ -57,7 +57,7 @@ type NewCommit struct {
 	Tree    string
 	Parents []string
 	Message string
-	Author  []string // GIT_AUTHOR_… items, nil for the user
+	Author  []string // GIT_AUTHOR_… and GIT_COMMITTER_… items, nil for the user and now
 	Own     bool     // paw is the author, for a commit that no user looks at
 	In      string   // checkout whose settings say who the user is, "" for those of the repository
 }
