@@ -20,13 +20,22 @@ import (
 	"paw/session"
 )
 
-// isTerminal reports whether w is a terminal, also behind prose.
-func isTerminal(w any) bool {
-	if _, is := w.(*prose); is {
-		return true
+// isTerminal reports whether w is a terminal, also behind prose or a pager.
+func isTerminal(w any) bool { return terminalOf(w) != nil }
+
+// terminalOf returns the terminal that w is, or that is behind prose or a pager; nil for none.
+func terminalOf(w any) *os.File {
+	switch out := w.(type) {
+	case *prose:
+		return out.terminal
+	case *pager:
+		return out.terminal
+	case *os.File:
+		if term.IsTerminal(int(out.Fd())) {
+			return out
+		}
 	}
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	return nil
 }
 
 // written is a file or device as standard output. It remembers the first failure, as on a full
@@ -71,7 +80,7 @@ const narrowest = 40
 // sizeOf returns the columns and rows of a terminal; 80 and 24 if out is none.
 func sizeOf(out io.Writer) (width, height int) {
 	width, height = 80, 24
-	if f, ok := out.(*os.File); ok {
+	if f := terminalOf(out); f != nil {
 		if w, h, err := term.GetSize(int(f.Fd())); err == nil && w > 0 && h > 0 {
 			width, height = w, h
 		}
@@ -211,12 +220,7 @@ func (p *printer) paintError(text, code string) string {
 	return p.styled(text, code)
 }
 
-func (p *printer) terminalSize() (width, height int) {
-	if wrapped, is := p.stdout.(*prose); is {
-		return sizeOf(wrapped.terminal)
-	}
-	return sizeOf(p.stdout)
-}
+func (p *printer) terminalSize() (width, height int) { return sizeOf(p.stdout) }
 
 // lineBelow is a line at the end of standard error, which is removed before anything else is
 // printed.
@@ -259,7 +263,8 @@ func (p *printer) drawScreen(lines []string, height int) error {
 // pager writes to the user's pager.
 type pager struct {
 	io.Writer
-	left bool // the user has left the pager before the end
+	terminal *os.File // where the pager shows it
+	left     bool     // the user has left the pager before the end
 }
 
 func (p *pager) Write(text []byte) (int, error) {
@@ -271,11 +276,8 @@ func (p *pager) Write(text []byte) (int, error) {
 // paged runs show with the user's pager between paw and the terminal, by git's rules. If the user
 // leaves the pager early, the output ends without an error.
 func (p *printer) paged(ctx context.Context, h *app.App, show func() error) error {
-	terminal := p.stdout
-	if wrapped, is := terminal.(*prose); is {
-		terminal = wrapped.terminal
-	}
-	if _, file := terminal.(*os.File); p.noPager || p.json || !file || !isTerminal(terminal) || lookUp(p.env, "TERM") == "dumb" {
+	before, terminal := p.stdout, terminalOf(p.stdout)
+	if p.noPager || p.json || terminal == nil || lookUp(p.env, "TERM") == "dumb" {
 		return show()
 	}
 	started := orchestrator.StartPager(ctx, h, p.pagerEnvironment(), terminal, p.stderr)
@@ -284,10 +286,10 @@ func (p *printer) paged(ctx context.Context, h *app.App, show func() error) erro
 	}
 	signal.Ignore(os.Interrupt) // Ctrl-C is for the pager, which would outlive paw on the same terminal
 	p.coloured()                // ask the terminal before the pager takes its place
-	reader := &pager{Writer: started}
+	reader := &pager{Writer: started, terminal: terminal}
 	p.stdout = reader
 	err := show()
-	p.stdout = terminal
+	p.stdout = before
 	started.Wait()
 	if reader.left {
 		return nil

@@ -18,7 +18,7 @@ var shownOnTerminals = []string{
 }
 
 // On terminals of 40 to 200 columns no line is too long, except a command to paste and a single
-// word, and no word is cut. A terminal with 16 colours gets no others, and with NO_COLOR there are
+// word, and no word is cut, also through a pager. A terminal with 16 colours gets no others, and with NO_COLOR there are
 // none.
 func TestEveryWidth(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,7 @@ func TestEveryWidth(t *testing.T) {
 		for some := range slices.Chunk(shownOnTerminals, 8) {
 			var script strings.Builder
 			for i, command := range some {
-				fmt.Fprintf(&script, "echo '~ %s'; env %s paw %s --no-pager; : >%s/shown.%d; ", strings.ReplaceAll(command, "'", ""), look.env, command, w.root, i)
+				fmt.Fprintf(&script, "echo '~ %s'; env GIT_PAGER='sed -n p' %s paw %s; : >%s/shown.%d; ", strings.ReplaceAll(command, "'", ""), look.env, command, w.root, i)
 			}
 			terminal := w.sized(look.width, 50, script.String()+"echo '~ end'; exec cat") // tmux would write into the output that the pane is dead
 			for i, command := range some {
