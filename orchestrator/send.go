@@ -179,7 +179,7 @@ func serverOf(ctx context.Context, h *app.App, dir, flag, word string) (*threads
 	}
 	t := &threads{m: h.Manager(repository)}
 	branch := t.m.Refs().CurrentBranch()
-	if _, t.remote, err = t.m.Remotes().For(ctx, branch, branch); err != nil {
+	if _, t.remote, _, err = t.m.Remotes().For(ctx, branch, branch); err != nil {
 		return nil, err
 	}
 	if t.remote.Name == "" {

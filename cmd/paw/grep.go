@@ -33,8 +33,6 @@ func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
 		return usagef(cmd, "--role %s: it takes user, assistant or tool", o.Role)
 	case o.all && len(words) > 0:
 		return usagef(cmd, "--all takes no agent")
-	case o.most < 1:
-		return usagef(cmd, "--most %d: it takes a number from 1 on", o.most)
 	}
 	h, err := o.paw()
 	if err != nil {
@@ -73,6 +71,9 @@ func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
 				line = broken(line, width, 2)
 			}
 			fmt.Fprintln(out, line)
+		}
+		if len(found) == 0 {
+			o.note(fmt.Sprintf("no message has %q", o.Text))
 		}
 		if more > 0 {
 			h.Notef("%d older messages are not shown: --most %d", more, len(found)+more)

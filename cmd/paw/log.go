@@ -61,7 +61,8 @@ of those that are named, with --all of all sessions; the newest first. 0 also wi
 	f.BoolVarP(&o.grep.IgnoreCase, "ignore-case", "i", false, "with --grep: small and capital letters are the same")
 	f.StringVar(&o.grep.Role, "role", "", "with --grep: user, assistant or tool")
 	f.BoolVarP(&o.grep.all, "all", "a", false, "with --grep: the agents of all sessions")
-	f.IntVarP(&o.grep.most, "most", "n", o.grep.most, "with --grep: at most so many messages")
+	f.IntVarP(&o.grep.most, "most", "n", o.grep.most, "only the last `N` messages; --grep shows 100 if not told otherwise")
+	f.Lookup("most").DefValue = "0" // no default without --grep
 	f.BoolVar(&o.full, "full", false, "results and arguments of tools in full")
 	f.BoolVar(&o.pane, "pane", false, "what the CLI wrote to its pane, where tmux.log keeps it")
 	a.addSession(cmd)
@@ -70,10 +71,13 @@ of those that are named, with --all of all sessions; the newest first. 0 also wi
 }
 
 func (o *logOptions) run(cmd *cobra.Command, args []string) error {
+	if o.grep.most < 1 {
+		return usagef(cmd, "--most %d: it takes a number from 1 on", o.grep.most)
+	}
 	if cmd.Flags().Changed("grep") {
 		return o.grep.run(cmd, args)
 	}
-	for _, flag := range []string{"ignore-case", "role", "all", "most"} {
+	for _, flag := range []string{"ignore-case", "role", "all"} {
 		if cmd.Flags().Changed(flag) {
 			return usagef(cmd, "--%s goes with --grep", flag)
 		}
@@ -95,6 +99,9 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 	logged, err := orchestrator.Log(cmd.Context(), h, s, agent, number)
 	if err != nil {
 		return err
+	}
+	if cmd.Flags().Changed("most") {
+		logged.Messages = logged.Messages[max(0, len(logged.Messages)-o.grep.most):]
 	}
 	if o.json {
 		return o.printJSON(object{

@@ -251,6 +251,9 @@ func (o *envOptions) run(cmd *cobra.Command, args []string) error {
 	if o.json {
 		return o.printJSON(object{{"version", 1}, {"session", s.Name}, {"agent", agent}, {"variables", set}, {"ports", portsView(w.Ports)}})
 	}
+	if len(set) == 0 {
+		o.note(fmt.Sprintf("%s/%s has no variables of the project: worktree.env in .paw.toml gives some", s.Name, agent))
+	}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if o.export {
 			fmt.Fprintf(o.stdout, "export %s=%s\n", name, errs.Quote(set[name]))

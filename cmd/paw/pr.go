@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 )
 
@@ -14,6 +15,9 @@ type pullOptions struct {
 	landing.PullOptions
 	edit bool
 }
+
+// ghWords maps words behind gh pr to the command that does the same.
+var ghWords = map[string]string{"create": "paw pr", "list": "gh pr list", "status": "gh pr status", "view": "gh pr view"}
 
 func newPR(a *invocation) *cobra.Command {
 	o := &pullOptions{invocation: a}
@@ -30,7 +34,16 @@ This and paw land --push are the only commands of paw that push.`, exitUsage, ex
 		Example: `  paw pr claude
   paw pr claude@3 --draft
   paw pr codex --base develop --dry-run`,
-		Args:              cobra.ExactArgs(1),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && ghWords[args[0]] != "" && a.sessionHere().Agent(args[0]) == nil {
+				line := []string{ghWords[args[0]]}
+				for _, word := range args[1:] {
+					line = append(line, errs.Quote(word))
+				}
+				return errs.New(errs.Usage, "%s: paw pr takes an agent", args[0]).Hint("%s", strings.Join(line, " "))
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		ValidArgsFunction: a.completes(completion.oneAgent),
 		RunE:              o.run,
 	}

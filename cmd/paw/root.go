@@ -152,7 +152,7 @@ var otherFlags = map[string]string{
 // flagLines maps a command and a flag it lacks to the command line that does what the flag asks
 // for, in the form of otherWords.
 var flagLines = map[string]string{
-	"attach r": "paw log AGENT", "diff name-only": "paw diff AGENT --stat", "log f": "paw ui", "log follow": "paw ui", "log tail": "paw turns AGENT",
+	"attach r": "paw log AGENT", "attach t": "paw attach AGENT", "log oneline": "paw turns AGENT", "status s": "paw status", "status v": "paw status", "diff name-only": "paw diff AGENT --stat", "log f": "paw ui", "log follow": "paw ui", "log tail": "paw turns AGENT",
 	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT",
 	"send file": "paw send AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT",
 	"start layout": "PAW_TMUX_LAYOUT=windows paw start", "status q": "paw status --json", "stop f": "paw stop", "stop force": "paw stop", "stop y": "paw stop", "stop yes": "paw stop",
@@ -162,7 +162,7 @@ var flagLines = map[string]string{
 
 // bareFlags are the entries of flagLines that have no value in other programs: the words behind
 // them belong to the command.
-var bareFlags = []string{"land no-ff", "land rebase", "land squash", "remove r", "rewind hard"}
+var bareFlags = []string{"attach t", "send m", "send message", "land no-ff", "land rebase", "land squash", "remove r", "rewind hard"}
 
 // flagNotes are additions to the error for entries of flagLines whose command line does more than
 // the flag asks for.
@@ -226,8 +226,8 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 	case line != "":
 		e.Message += flagNotes[cmd.Name()+" "+name]
 		behind := cmd.Flags().Args()
-		if len(behind) == 0 && slices.Contains(bareFlags, cmd.Name()+" "+name) {
-			behind = words[1:]
+		if slices.Contains(bareFlags, cmd.Name()+" "+name) && slices.Equal(behind, words[1:][:min(len(behind), len(words)-1)]) {
+			behind = words[1:] // the parser has stopped at the flag
 		}
 		g.fillIn(e, line, behind)
 	case name == "C":

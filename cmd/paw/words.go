@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 )
@@ -19,8 +18,8 @@ var aliases = map[string][]string{
 }
 
 // otherWords maps words that are no commands to the command line that does what they ask for. AGENT
-// stands for the word typed behind, CLI for that agent's CLI. Further typed words are appended to
-// lines that end with AGENT or --all.
+// stands for the word typed behind, CLI for that agent's CLI. Further typed words are appended to lines that end with
+// AGENT or a flag.
 var otherWords = map[string]string{
 	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "ask": "paw send AGENT", "branches": "paw status --all",
 	"cancel": "paw attach AGENT", "cd": "paw path AGENT", "checkout": "paw path AGENT", "choose": "paw attach AGENT", "clean": "paw purge",
@@ -41,12 +40,17 @@ var otherWords = map[string]string{
 	"cherry-pick": "paw land AGENT", "fetch": "paw update AGENT", "fix": "paw send AGENT", "keys": "paw help tmux", "kill-server": "paw stop", "kill-session": "paw stop",
 	"limits": "paw usage", "list-sessions": "paw status --all", "new-session": "paw start", "reflog": "paw turns AGENT", "reject": "paw rewind AGENT",
 	"select-pane": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
-	"who":       "paw status",
+	"who":     "paw status",
+	"capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "demo": "paw start --cli demo", "esc": "paw attach AGENT", "find": "paw log --grep",
+	"grep": "paw log --grep", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep", "send-keys": "paw send AGENT", "sidebar": "paw ui",
+	"stash": "paw turns AGENT", "tutorial": "paw --help", "worktree add": "paw add --branches", "worktree list": "paw status --all", "worktree remove": "paw remove AGENT",
 	"broadcast": "paw send --all", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
 }
 
 // wordNotes say why paw has no command for a word.
 var wordNotes = map[string]string{
+	"cancel": "Esc in its pane ends the turn", "esc": "Esc in its pane ends the turn", "interrupt": "Esc in its pane ends the turn",
+	"stash":  "each finished turn is kept",
 	"detach": "Ctrl-b d leaves tmux, and the agents go on", "load": "what was there comes back", "rename": "names stay, they are in branches and tags",
 	"save": "everything is saved as it happens", "upgrade": "paw does not replace itself",
 }
@@ -57,6 +61,9 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 	word, behind := args[0], args[1:]
 	e := usagef(root, "%s: no such command", word)
 	meant, known := otherWords[strings.ToLower(word)]
+	if len(behind) > 0 && otherWords[word+" "+behind[0]] != "" {
+		meant, behind = otherWords[word+" "+behind[0]], behind[1:]
+	}
 	switch near := nearCommands(root, word); {
 	case g.sessionHere().Agent(word) != nil:
 		e.Message += "; it is an agent"
@@ -64,6 +71,11 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 	case known:
 		if note := wordNotes[strings.ToLower(word)]; note != "" {
 			e.Message += "; " + note
+		}
+		if meant == "paw start" && len(g.sessionHere().Agents) > 0 { // the session is there
+			if meant = "paw add"; len(behind) == 1 {
+				meant += " --branches"
+			}
 		}
 		if n := slices.IndexFunc(behind, isTurns); word == "issue" && n >= 0 {
 			meant = "paw add --issue " + behind[n]
@@ -85,39 +97,35 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 	return e
 }
 
-// mostAgents limits the hint lines that differ only in the agent's name.
-const mostAgents = 4
-
-// fillIn sets the hints of an error to a line of otherWords or flagLines, with the words that were
-// typed behind. If no agent was named, there is a hint for each agent of the session, at most
-// mostAgents; if the session has none, the message has the line, and the hint is the command's
-// help.
+// fillIn sets the hint of an error to a line of otherWords or flagLines, with the words that were typed behind. AGENT
+// becomes the agent that was typed, or the only one that there is: a hint may be pasted unread. Where neither is known the
+// hint is the command's help.
 func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
 	s := g.sessionHere()
-	names := app.AgentNames(s)
+	if len(behind) > 1 && !takesText(line) && !namesAgent(s, behind[0]) && namesAgent(s, behind[1]) { // as in worktree list AGENT
+		behind = behind[1:]
+	}
 	if len(behind) == 0 && line == "paw attach AGENT" {
 		line = "paw attach"
 	}
-	behind = namingFirst(s, line, behind)
+	agent := ""
 	switch {
-	case strings.HasSuffix(line, " --all") && strings.HasPrefix(line, "paw send "):
-		e.Hints = []string{filledIn(line, "", behind, s)}
-		return
 	case !strings.Contains(line, "AGENT"):
-		e.Hints = []string{line}
-		return
-	case len(behind) > 0 && (len(names) == 0 || namesAgent(s, behind[0])):
-		names = behind[:1]
-		behind = behind[1:]
-	case len(names) == 0:
+	case len(behind) > 0 && (len(s.Agents) == 0 || namesAgent(s, behind[0])):
+		agent, behind = behind[0], behind[1:]
+	case len(s.Agents) == 1 && (len(behind) == 0 || takesText(line)):
+		agent = s.Agents[0].Name
+	default:
 		e.Message += "; it is " + line
 		e.Hints = []string{strings.Join(strings.Fields(line)[:2], " ") + " --help"}
 		return
 	}
-	e.Hints = nil
-	for _, name := range names[:min(len(names), mostAgents)] {
-		e.Hints = append(e.Hints, filledIn(line, name, behind, s))
-	}
+	e.Hints = []string{filledIn(line, agent, behind, s)}
+}
+
+// takesText reports whether a line of otherWords takes any words behind the agent.
+func takesText(line string) bool {
+	return strings.HasPrefix(line, "paw send ") || strings.HasPrefix(line, "paw sh ")
 }
 
 // namesAgent reports whether a word is about agents of a session.
@@ -128,32 +136,21 @@ func namesAgent(s *session.Session, word string) bool {
 	return s.Agent(name) != nil || word == everybody
 }
 
-// namingFirst drops typed words that a line of otherWords cannot take: the first word has to be an
-// agent of the session, except behind paw send and paw sh.
-func namingFirst(s *session.Session, line string, behind []string) []string {
-	if len(behind) == 0 || len(s.Agents) == 0 || namesAgent(s, behind[0]) {
-		return behind
-	}
-	if strings.HasPrefix(line, "paw send ") || strings.HasPrefix(line, "paw sh ") {
-		return behind
-	}
-	if len(behind) > 1 && namesAgent(s, behind[1]) {
-		return behind[1:]
-	}
-	return nil
-}
-
-// filledIn replaces AGENT and CLI in a line, and appends the words behind.
+// filledIn replaces AGENT and CLI in a line, and appends the words behind where the line ends with what takes them.
 func filledIn(line, agent string, behind []string, s *session.Session) string {
 	if line == "paw rewind AGENT" && len(behind) == 0 {
 		line = "paw turns AGENT" // paw turns shows the missing number
+	}
+	takes := slices.ContainsFunc([]string{"AGENT", " --all", " --grep", " --branches"}, func(end string) bool { return strings.HasSuffix(line, end) })
+	if agent == everybody && slices.Contains([]string{"paw send AGENT", "paw land AGENT", "paw update AGENT"}, line) {
+		agent = "--" + everybody
 	}
 	filled := []string{strings.Replace(line, "AGENT", errs.Quote(agent), 1)}
 	if w := s.Agent(agent); w != nil {
 		filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
 	}
-	if strings.HasSuffix(line, "AGENT") || strings.HasSuffix(line, " --all") {
-		for _, word := range behind {
+	for _, word := range behind {
+		if takes {
 			filled = append(filled, errs.Quote(word))
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"paw/orchestrator/errs"
-	"paw/session"
 )
 
 // typed runs paw with words that must not reach any session.
@@ -66,6 +65,57 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		code, _, said := typed(strings.Fields(line)...)
 		if code != 2 || said != "paw: error: "+want {
 			t.Errorf("paw %s: exit code %d\n%swant %s", line, code, said, want)
+		}
+	}
+}
+
+// Where there are several agents, a line to paste never names one that was not typed.
+func TestWordsWithAgents(t *testing.T) {
+	t.Parallel()
+	w := started(t, "search", "docs")
+	for line, hint := range map[string]string{
+		"delete gone":          "paw remove --help",
+		"delete":               "paw remove --help",
+		"delete docs":          "paw remove docs",
+		"delete s/docs":        "paw remove s/docs",
+		"ask nosuch hi":        "paw send --help",
+		"ask docs hi there":    "paw send docs hi there",
+		"tell all hi":          "paw send --all hi",
+		"merge-all":            "paw --help",
+		"accept all":           "paw land --all",
+		"approve gone":         "paw answer --help",
+		"approve docs":         "paw answer docs yes",
+		"fork gone":            "paw add --help",
+		"fork docs":            "paw add --cli demo --from docs",
+		"close docs":           "paw stop docs",
+		"send-keys docs hi":    "paw send docs hi",
+		"attach -t docs":       "paw attach docs",
+		"capture docs":         "paw log docs",
+		"grep W":               "paw log --grep W",
+		"search W":             "paw attach search",
+		"find W":               "paw log --grep W",
+		"new fix":              "paw add --branches fix",
+		"new":                  "paw add",
+		"undo docs":            "paw rewind docs --undo",
+		"undo":                 "paw rewind --help",
+		"cd list":              "paw path --help",
+		"ask search,docs hi":   "paw send search,docs hi",
+		"apply s/docs@2":       "paw land s/docs@2",
+		"pull main":            "paw update --help",
+		"worktree list":        "paw status --all",
+		"worktree path docs":   "paw path docs",
+		"worktree remove gone": "paw remove --help",
+		"pr create docs":       "paw pr docs",
+		"pr list":              "gh pr list",
+		"pr view 12":           "gh pr view 12",
+		"send docs -m hi":      "paw send docs hi",
+		"send -m hi docs":      "paw send --help",
+		"log docs --oneline":   "paw turns docs",
+		"status -v":            "paw status",
+	} {
+		out := w.paw(strings.Fields(line)...)
+		if out.code != 2 || !strings.HasSuffix(out.stderr, "\npaw: hint: "+hint+"\n") || strings.Count(out.stderr, "hint") != 1 {
+			t.Errorf("paw %s: exit code %d\n%s", line, out.code, out.stderr)
 		}
 	}
 }
@@ -169,25 +219,7 @@ func TestWantsColour(t *testing.T) {
 	}
 }
 
-// TestWordsBehindWordsThatAreNoCommands: a suggested line names an agent only if the session has an agent of that name.
-func TestWordsBehindWordsThatAreNoCommands(t *testing.T) {
-	s := &session.Session{Agents: []session.Agent{{Name: "api", CLI: "demo"}, {Name: "web", CLI: "demo"}}}
-	for line, want := range map[string]string{
-		"paw path AGENT; remove web":     "web",
-		"paw path AGENT; web":            "web",
-		"paw path AGENT; list":           "",
-		"paw land AGENT; message":        "",
-		"paw land AGENT; shop/web@2":     "shop/web@2",
-		"paw land AGENT; all":            "all",
-		"paw send AGENT; fix the parser": "fix the parser",
-		"paw send AGENT; api,web hi":     "api,web hi",
-		"paw update AGENT; main":         "",
-	} {
-		meant, behind, _ := strings.Cut(line, "; ")
-		if got := strings.Join(namingFirst(s, meant, strings.Fields(behind)), " "); got != want {
-			t.Errorf("%s: %q, want %q", line, got, want)
-		}
-	}
+func TestPromptWithoutItsFlag(t *testing.T) {
 	if got := withFlag(rootForDocs(), []string{"claude,codex", "fix it"}); len(errs.HintsOf(got)) != 1 || errs.HintsOf(got)[0] != "paw --cli claude,codex --prompt 'fix it'" {
 		t.Errorf("%q", errs.HintsOf(got))
 	}

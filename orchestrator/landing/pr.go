@@ -124,11 +124,15 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 
 // lookAtRemote finds the remote, its branches, and the program that can create a pull request.
 func (p *puller) lookAtRemote(ctx context.Context) (err error) {
-	if p.push, p.base, err = p.Repo.Remotes().For(ctx, p.done.Branch, p.done.Base); err != nil {
+	var several bool
+	if p.push, p.base, several, err = p.Repo.Remotes().For(ctx, p.done.Branch, p.done.Base); err != nil {
 		return err
 	}
-	if p.push.Name == "" {
-		return errs.New(errs.Usage, "%s: there is no remote to push to, or several and remote.pushDefault names none", p.Record.Name).Hint("git remote -v")
+	switch {
+	case p.push.Name == "" && several:
+		return errs.New(errs.Usage, "%s: there are several remotes, and remote.pushDefault names none", p.Record.Name).Hint("git remote -v")
+	case p.push.Name == "":
+		return errs.New(errs.Usage, "%s: there is no remote to push to", p.Record.Name).Hint("git remote add origin URL")
 	}
 	p.done.Remote = p.push.Name
 	branches := []string{p.done.Branch}
