@@ -55,7 +55,7 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	if agentName != "" {
 		a := f.Agent(agentName)
 		if a.Pane == nil {
-			return errs.New(errs.Failed, "%s: has no pane", agentName).Hint("paw recover %s", s.Name)
+			return errs.New(errs.Failed, "%s: has no pane", agentName).Hint("paw recover %s/%s", s.Name, agentName)
 		}
 		shown, pane = a.Pane.SessionID, a.Pane.ID
 	}

@@ -95,7 +95,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		a, state, err := t.find(ctx)
 		switch {
 		case errors.Is(err, errNotRunning):
-			return errs.New(errs.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.Record.Name).Hint("paw recover %s", t.Session.Name)
+			return errs.New(errs.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.Record.Name).Hint("paw recover %s/%s", t.Session.Name, t.Record.Name)
 		case err != nil:
 			return t.unconfirmed("the answer was typed, and nothing says that it was taken (%v)", err)
 		}

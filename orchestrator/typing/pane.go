@@ -133,9 +133,9 @@ func (t *sender) closed(e *tmux.ClosedError) (why, hint string) {
 	case tmux.OtherProgram:
 		return fmt.Sprintf("its pane runs something else than its CLI (pid %d)", e.PID), ""
 	case tmux.ProgramEnded:
-		return "its CLI has ended", "paw recover " + t.Session.Name
+		return "its CLI has ended", "paw recover " + t.Session.Name + "/" + t.Record.Name
 	default:
-		return "its pane is gone", "paw recover " + t.Session.Name
+		return "its pane is gone", "paw recover " + t.Session.Name + "/" + t.Record.Name
 	}
 }
 

@@ -283,7 +283,7 @@ func (t *sender) tooSmall() *errs.Error {
 
 // notRunning returns the error for an agent without a running CLI.
 func (t *sender) notRunning() *errs.Error {
-	e := errs.New(errs.Failed, "%s: is stopped", t.Record.Name).Hint("paw recover %s", t.Session.Name)
+	e := errs.New(errs.Failed, "%s: is stopped", t.Record.Name).Hint("paw recover %s/%s", t.Session.Name, t.Record.Name)
 	if failed := t.Record.SetUpFailed; failed != "" && t.Record.Phase == session.PhaseLive { // paw setup sends the first prompt, too
 		e = errs.New(errs.Failed, "%s: its set-up failed (%s)", t.Record.Name, failed).Hint("paw setup %s/%s", t.Session.Name, t.Record.Name)
 	}
