@@ -123,14 +123,14 @@ func statusRight() string {
 		n := counted(one.state, panesOfSession)
 		format += "#{?" + n + "," + one.style + " " + n + " " + one.word + " #[default],}"
 	}
-	return format + "#{?" + leaves + ",#{" + leaves + "},#{?#{e|<|:#{client_width}," + roomForUsers + "},, #{T:" + usersStatusRight + "}}}"
+	return format + "#{?" + leaves + ",#{" + leaves + "} #{?client_last_session,L goes back,d leaves},#{?#{e|<|:#{client_width}," + roomForUsers + "},, #{T:" + usersStatusRight + "}}}"
 }
 
 const (
 	// usersStatusRight is a session option that keeps the user's status-right.
 	usersStatusRight = "@paw_status_right"
-	// leaves is a session option that says how to leave tmux where status-right is tmux's default:
-	// a user without a status line of their own may not know it.
+	// leaves is a session option with the prefix key where status-right is tmux's default: a user without a status line
+	// of their own is told how to leave tmux, or how to go back to the session that the terminal has shown before.
 	leaves = "@paw_leaves"
 	// roomForUsers is the least width, in columns, of a terminal that also shows the user's
 	// status-right; on a narrower one the window list gets the space.
@@ -147,7 +147,7 @@ func statusOptions(session string) []command {
 	set := func(words ...string) command { return append(command{"set-option", "-q", "-t", session}, words...) }
 	return []command{
 		set("-F", usersStatusRight, "#{status-right}"),
-		set("-F", leaves, "#{?#{m:*=21:pane_title*,#{"+usersStatusRight+"}}, #{prefix} d leaves,}"),
+		set("-F", leaves, "#{?#{m:*=21:pane_title*,#{"+usersStatusRight+"}}, #{prefix},}"),
 		set("-F", "status-right-length", "#{e|+|:#{status-right-length},"+roomForCounts+"}"),
 		set("-F", "status-left-length", "#{?#{e|<|:#{status-left-length},"+roomForName+"},"+roomForName+",#{status-left-length}}"),
 		set("status-right", statusRight()),

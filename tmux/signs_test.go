@@ -212,6 +212,22 @@ func TestStatusLineSaysHowToLeave(t *testing.T) {
 	}
 }
 
+// On a terminal that has shown another session the way back is the one to that.
+func TestStatusLineSaysHowToGoBack(t *testing.T) {
+	c := privateClient(t)
+	c.ConfigFile = ""
+	raw(t, c, "new-session", "-d", "-s", "mine", "exec sleep 1000")
+	s := newSession1(t, "s", 1)
+	s.Counts, s.Width, s.Height = true, 120, 24
+	made := create(t, c, s)
+	outer, report := attached(t, c, raw(t, c, "display-message", "-p", "-t", "=mine:", "#{session_id}"), "", "outside")
+	waitFor(t, "the attached client", func() bool { return raw(t, c, "list-clients") != "" })
+	raw(t, c, "switch-client", "-c", raw(t, c, "list-clients", "-F", "#{client_name}"), "-t", made.SessionID)
+	waitFor(t, "the way back", func() bool { return strings.Contains(screen(t, outer), "C-b L goes back") })
+	raw(t, c, "detach-client", "-s", made.SessionID)
+	readReport(t, report)
+}
+
 // Nothing of the user's server is another one after all that is done to a session: options, hooks, keys, environments,
 // sessions, windows and panes.
 func TestTheUsersServerStaysAsItWas(t *testing.T) {
