@@ -112,7 +112,8 @@ func (f frame) detailView(l layout) []string {
 	var lines []string
 	switch {
 	case f.help:
-		lines = f.helpView(at.width, at.height)
+		lines = f.helpView(at.width)
+		lines = lines[min(f.helpTop, max(len(lines)-at.height, 0)):]
 	case f.run != nil:
 		lines = f.run.view(f.Model, at.width, at.height)
 	default:

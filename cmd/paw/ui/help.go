@@ -14,55 +14,82 @@ var helpFor = []struct {
 	keys  []key
 }{
 	{"Move", []key{
-		{"j k Home End", "down, up, first, last", ""},
-		{"1 12  Tab", "the agent with that number, the next group", ""},
-		{"n", "next agent that needs you", ""},
-		{"/  Esc", "show only some, show all", "paw status"},
-		{"A", "sessions of this place, of the machine", "paw status --all"},
-		{"← →  z", "next tab, larger", ""},
-		{"Space  =", "mark (s g x m L R: marked), compare two", "paw diff A B"},
+		{"j k", "down, up", ""},
+		{"Home End", "first, last", ""},
+		{"1 12", "agent with that number", ""},
+		{"n", "next that needs you", "paw next"},
+		{"Tab", "next group", ""},
+		{"/", "show only some", "paw status"},
+		{"Esc", "show all, unmark", ""},
+		{"A", "sessions of the machine", "paw status --all"},
+		{"← →", "next tab", ""},
+		{"z", "larger", ""},
+		{"Space", "mark, for s g x m L R", ""},
+		{"=", "compare two marked", "paw diff A B"},
 	}},
 	{"Act", []key{
-		{"Enter", "go to the pane", "paw attach AGENT"},
-		{"a", "answer its question", "paw answer AGENT"},
-		{"s  g", "send, go on with a cut or failed turn", "paw send AGENT"},
-		{"+  S", "add an agent, start a session", "paw add, paw start"},
-		{"x  Q", "stop, then remove; what is queued", "paw stop AGENT, paw queue"},
-		{"r", "rewind the files", "paw rewind AGENT N"},
+		{"Enter", "go to the pane", "paw attach A"},
+		{"a", "answer its question", "paw answer A"},
+		{"s", "send a prompt", "paw send A"},
+		{"g", "let a cut turn go on", "paw send A"},
+		{"+", "add an agent", "paw add"},
+		{"S", "start a session", "paw start"},
+		{"x", "stop; then remove", "paw stop A"},
+		{"Q", "what is queued", "paw queue"},
+		{"r", "rewind its files", "paw rewind A N"},
 		{"R", "recover after a crash", "paw recover"},
 	}},
 	{"Review", []key{
-		{"t  o", "turns, log", "paw turns, paw log AGENT"},
-		{"d  b", "diff, the turn that a line of it is of", "paw diff, paw blame AGENT"},
-		{"B  [ ]", "since you looked or its base, by turn", "paw diff AGENT --unseen"},
-		{"n N  { }", "next hunk or match, next file", ""},
-		{"c v C Enter", "comment on line, range; send all; change", "paw review AGENT"},
-		{"m", "mark as seen", "paw seen AGENT"},
-		{"l  L  U", "forecast, land, take back", "paw forecast, paw land"},
-		{"u  F", "update with what landed, fix conflicts", "paw update, send --conflict"},
+		{"t", "its turns", "paw turns A"},
+		{"o", "its log", "paw log A"},
+		{"d", "its diff", "paw diff A"},
+		{"B", "since you looked, or all", "paw diff A --unseen"},
+		{"[ ]", "turn by turn", "paw diff A N"},
+		{"b", "turn that wrote a line", "paw blame"},
+		{"n N", "next hunk or match", ""},
+		{"{ }", "next file", ""},
+		{"c", "comment on a line", "paw review A"},
+		{"v", "select lines for that", ""},
+		{"C", "send all comments", "paw review A --send"},
+		{"m", "mark as seen", "paw seen A"},
+		{"l", "forecast", "paw forecast"},
+		{"L", "land", "paw land A"},
+		{"U", "take a landing back", "paw land --undo"},
+		{"u", "update with what landed", "paw update A"},
+		{"F", "have conflicts fixed", "paw send A --conflict"},
 	}},
-	{"", []key{{"?  q", "help, leave", ""}}},
+	{"", []key{{"?", "help", "paw help"}, {"q", "leave", ""}}},
 }
 
-// helpView draws the help, with titles and blank lines as far as the height allows.
-func (f frame) helpView(width, height int) []string {
-	const keysWidth, doesWidth = 13, 43
-	lines, titles := 0, 0
+// helpLines returns the help as lines of one column.
+func (f frame) helpLines(width int) (lines []string) {
+	const keysWidth, doesWidth = 9, 25
 	for _, part := range helpFor {
-		lines, titles = lines+len(part.keys), titles+1
-	}
-	var view []string
-	for i, part := range helpFor {
-		if i > 0 && lines+2*titles <= height {
-			view = append(view, "")
-		}
-		if part.title != "" && lines+titles <= height {
-			view = append(view, f.paint(part.title, bold))
+		if part.title != "" {
+			lines = append(lines, f.paint(part.title, bold))
 		}
 		for _, k := range part.keys {
-			line := "  " + f.paint(f.Fill(k.keys, keysWidth), cyan) + f.Fill(k.does, doesWidth) + f.paint(k.command, dim)
-			view = append(view, f.Cut(strings.TrimRight(line, " "), width))
+			line := " " + f.paint(f.Fill(k.keys, keysWidth), cyan) + f.Fill(k.does, doesWidth)
+			if keysWidth+doesWidth+1+f.Width(k.command) < width {
+				line += f.paint(k.command, dim)
+			}
+			lines = append(lines, f.Cut(strings.TrimRight(line, " "), width))
 		}
+	}
+	return lines
+}
+
+// helpView draws the help in two columns, or in one where the terminal is narrow.
+func (f frame) helpView(width int) []string {
+	const twoColumns = 72
+	if width < twoColumns {
+		return f.helpLines(width)
+	}
+	lines := f.helpLines(width / 2)
+	half := (len(lines) + 1) / 2
+	view := slices.Clone(lines[:half])
+	for i, line := range lines[half:] {
+		view[i] = f.Fill(view[i], width/2) + line
 	}
 	return view
 }
@@ -75,6 +102,9 @@ func (f frame) hints() []hint {
 	a, ok := f.current()
 	switch {
 	case f.help:
+		if at := f.layout().detail; len(f.helpView(at.width)) > at.height {
+			return []hint{{"j k", "scroll"}, {"other keys", "back"}}
+		}
 		return []hint{{"any key", "back"}}
 	case f.run != nil && !f.run.over:
 		return []hint{{"esc", "leave it running"}, {"ctrl+c", "interrupt it"}}
@@ -121,23 +151,41 @@ func (f frame) hints() []hint {
 	return append(first, hint{"n", "next"}, hint{"x", stop}, hint{"/", "filter"}, hint{"?", "help"}, hint{"q", "quit"})
 }
 
-// helpLine draws as many hints as fit in width columns.
+// helpLine draws as many hints as fit in width columns; those that lead out stand at the right edge always.
 func (f frame) helpLine(width int) string {
-	var line strings.Builder
-	used := 0
+	var all, out []hint
 	for _, h := range f.hints() {
+		if h.key == "?" || h.key == "q" {
+			out = append(out, h)
+		} else {
+			all = append(all, h)
+		}
+	}
+	right, room := f.hintsIn(out, width)
+	if right == "" {
+		left, _ := f.hintsIn(all, width)
+		return left
+	}
+	const apart = 3
+	left, room := f.hintsIn(all, room-apart)
+	return left + strings.Repeat(" ", max(room+apart, 0)) + right
+}
+
+// hintsIn draws as many hints as fit in width columns, and returns how many columns are left.
+func (f frame) hintsIn(hints []hint, width int) (line string, room int) {
+	for _, h := range hints {
 		w := f.Width(h.key) + 1 + f.Width(h.word)
-		if used > 0 {
+		if line != "" {
 			w += 3
 		}
-		if used+w > width {
+		if w > width {
 			break
 		}
-		if used > 0 {
-			line.WriteString("   ")
+		if line != "" {
+			line += "   "
 		}
-		line.WriteString(f.paint(h.key, bold) + " " + f.paint(h.word, dim))
-		used += w
+		line += f.paint(h.key, bold) + " " + f.paint(h.word, dim)
+		width -= w
 	}
-	return line.String()
+	return line, width
 }

@@ -26,7 +26,7 @@ func (m *Model) pressed(key tea.KeyPressMsg) tea.Cmd {
 	case m.ask != nil:
 		cmd = m.answered(key)
 	case m.help:
-		m.help = false
+		m.inHelp(word)
 		return nil
 	case m.run != nil:
 		cmd = m.inOutput(word)
@@ -40,6 +40,16 @@ func (m *Model) pressed(key tea.KeyPressMsg) tea.Cmd {
 	}
 	m.top = m.topNow()
 	return cmd
+}
+
+// inHelp takes a key while the help is shown: it scrolls what is longer than the screen, any other key ends it.
+func (m *Model) inHelp(word string) {
+	at := m.layout().detail
+	most := len(m.frame().helpView(at.width)) - at.height
+	by := map[string]int{"j": 1, "down": 1, "k": -1, "up": -1, "pgdown": at.height, "space": at.height, "pgup": -at.height}[word]
+	if m.help = by != 0 && most > 0; m.help {
+		m.helpTop = min(max(m.helpTop+by, 0), most)
+	}
 }
 
 // topNow returns the first line of the list to show, so that the selected agent is seen.
@@ -61,7 +71,7 @@ func (m *Model) inList(word string) tea.Cmd {
 	case "q", "ctrl+c":
 		return m.leave()
 	case "?", "f1":
-		m.help = true
+		m.help, m.helpTop = true, 0
 	case "esc":
 		if !m.large && m.roster.filter == "" {
 			clear(m.roster.marks)

@@ -69,6 +69,7 @@ type Model struct {
 	drafts  map[string]string // comments that the user has begun, by the agent's key and the line
 	sending sending
 	help    bool
+	helpTop int // first line of the help that is shown
 	note    note
 }
 

@@ -43,7 +43,7 @@ func (m *Model) inPage(word string) tea.Cmd {
 	case "esc", "q", "ctrl+c":
 		m.focus = m.page.back(word)
 	case "?", "f1":
-		m.help = true
+		m.help, m.helpTop = true, 0
 	case "left", "right":
 		m.nextTab(word)
 		m.focus = m.tab != tabPane
