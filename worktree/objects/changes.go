@@ -320,13 +320,13 @@ type DiffFormat struct {
 
 // Diff writes the changes between two commits as a patch for `git apply` that gives exactly the
 // other tree, with binary content, modes, symlinks and renames. The user's diff settings, external
-// programs and text conversions are ignored.
+// programs and text conversions are ignored. Names are as they are, and not in numbers, as far as git apply takes them.
 func (o *Store) Diff(ctx context.Context, path, from, to string, format DiffFormat, out io.Writer, paths ...string) error {
 	if _, err := gitdir.Linked(path, o.Repository.CommonDir, ""); err != nil {
 		return err
 	}
 	args := []string{
-		"-c", "diff.suppressBlankEmpty=false", "diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv",
+		"-c", "diff.suppressBlankEmpty=false", "-c", "core.quotePath=false", "diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv",
 		"--submodule=short", "--ignore-submodules=none", "-O/dev/null", "--no-relative", "--color=" + map[bool]string{true: "always", false: "never"}[format.Color],
 	}
 	if format.Stat {
