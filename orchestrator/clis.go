@@ -109,8 +109,9 @@ func Trust(h *app.App, commands []config.Command) error {
 }
 
 // notes returns a function that returns notes for the user about a start. git works on them
-// meanwhile: the first one needs a look at every file.
-func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, handed *startplan.Origin) (wait func() []string) {
+// meanwhile: the first one needs a look at every file. With hide git log leaves the first turn tags of a repository out from
+// now on.
+func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, handed *startplan.Origin, hide bool) (wait func() []string) {
 	rest := append(branchNotes(ctx, m, s), cliNotes(h, s)...)
 	if s.Target == "" {
 		rest = append(rest, "no branch is checked out here, so the first landing needs --into BRANCH")
@@ -123,7 +124,7 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 	asking.Go(func() { // one after the other: what start waits for needs the processors, too
 		defer func() {
 			if first {
-				decoration = append(decorationNote(ctx, m), versionNote(m)...)
+				decoration = append(decorationNote(ctx, m, hide), versionNote(m)...)
 			}
 		}()
 		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // new branches start from the HEAD of this worktree
@@ -242,36 +243,13 @@ var ownRefs = []string{"refs/tags/" + turn.TagPrefix + "*", "refs/paw/*"}
 var hideTags = "git config --add log.excludeDecoration " + errs.Quote(ownRefs[0]) +
 	" && git config --add log.excludeDecoration " + errs.Quote(ownRefs[1])
 
-// TagsWillShow reports whether git log is about to show turn tags in this repository for the first
-// time, so that the user can be asked once.
-func TagsWillShow(ctx context.Context, h *app.App) bool {
-	repository, err := gitdir.Discover(h.Dir)
-	if err != nil {
-		return false
-	}
-	m := h.Manager(repository)
-	hidden, err := m.Remotes().Undecorated(ctx, ownRefs...)
-	if err != nil || hidden {
-		return false
-	}
-	tags, err := turns.AllTags(ctx, m)
-	return err == nil && len(tags) == 0
-}
-
-// HideTags hides turn tags of this repository in git log.
-func HideTags(ctx context.Context, h *app.App) error {
-	repository, err := gitdir.Discover(h.Dir)
-	if err != nil {
-		return err
-	}
-	return h.Manager(repository).Remotes().Undecorate(ctx, ownRefs...)
-}
-
-// decorationNote tells how to hide turn tags in git log, for a repository that is about to get its
-// first ones.
-func decorationNote(ctx context.Context, m *worktree.Manager) []string {
+// decorationNote says whether git log will show turn tags, for a repository that is about to get its first ones.
+func decorationNote(ctx context.Context, m *worktree.Manager, hide bool) []string {
 	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
 		return nil
+	}
+	if hide && m.Remotes().Undecorate(ctx, ownRefs...) == nil {
+		return []string{"git log leaves paw's turn tags out here (log.excludeDecoration in .git/config)"}
 	}
 	return []string{"turn tags will show in git log; " + errs.Line("paw doctor --fix") + " keeps them out (log.excludeDecoration)"}
 }

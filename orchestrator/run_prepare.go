@@ -154,7 +154,7 @@ func addHeadless(ctx context.Context, h *app.App, s *session.Session, o RunOptio
 	if err != nil {
 		return nil, "", nil, launch.UndoAdd(h, rec, a.Plans, err)
 	}
-	notes := append(results[0].Notes, notes(ctx, h, a.Manager, &a.Draft, nil)()...)
+	notes := append(results[0].Notes, notes(ctx, h, a.Manager, &a.Draft, nil, false)()...)
 	return saved, name, notes, nil
 }
 

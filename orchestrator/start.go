@@ -79,7 +79,7 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 	defer a.Making.Release()
 	a.Waits = o.WaitSetUp
 	started := &Started{Session: &a.Draft}
-	told := notes(ctx, h, a.Manager, &a.Draft, a.Handed)
+	told := notes(ctx, h, a.Manager, &a.Draft, a.Handed, o.HideTags && !o.DryRun)
 	defer func() { started.Notes = told() }()
 	if o.DryRun {
 		started.Plan = append(startplan.Describe(&a.Draft, a.Plans), a.Handed.Steps()...)
@@ -227,6 +227,7 @@ type StartOptions struct {
 	DryRun   bool
 
 	WaitSetUp   bool // wait until the set-ups are over
+	HideTags    bool // have git log leave turn tags out, if the repository gets its first ones
 	WithChanges bool // hand the uncommitted changes of the user's checkout to the agents
 }
 
@@ -286,7 +287,7 @@ func Add(ctx context.Context, h *app.App, s *session.Session, o startplan.Option
 		return nil, launch.UndoAdd(h, saved, a.Plans, err)
 	}
 	children.ClaimAll(h, s.Name)
-	return &Started{Session: saved, Results: results, Notes: notes(ctx, h, a.Manager, &a.Draft, a.Handed)()}, nil
+	return &Started{Session: saved, Results: results, Notes: notes(ctx, h, a.Manager, &a.Draft, a.Handed, false)()}, nil
 }
 
 // SetUpAgain repeats copying, linking and set-up in the worktrees of idle agents, all or none, and

@@ -14,8 +14,6 @@ func TestWhatTakesLongSaysSo(t *testing.T) {
 	held := filepath.Join(w.root, "go_on")
 	w.checkoutHook("until test -e " + held + "; do sleep 0.1; done")
 	terminal := w.terminal("paw start --cli one=demo,two=demo --detach; echo ended with $?; paw start --name other --cli demo -d 2>/dev/null; sleep 1000")
-	terminal.awaits("Keep paw's turn tags out of git log? [Y/n]")
-	terminal.press("Enter")
 	terminal.awaits("starting, 0 of 2 worktrees checked out (2s)")
 	w.write(w.root, "go_on", "")
 	terminal.awaits("other  ")

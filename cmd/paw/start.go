@@ -107,9 +107,7 @@ func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
 	if err := o.firstPrompt(cmd.Context(), h, h.Dir); err != nil {
 		return err
 	}
-	if err := o.askAboutTags(cmd.Context(), h); err != nil {
-		return err
-	}
+	o.HideTags = o.interactive() && !o.json
 	done := o.busy(h, "starting")
 	started, err := orchestrator.Start(cmd.Context(), h, o.StartOptions)
 	o.keepWords(err)
@@ -137,19 +135,6 @@ func withFlag(cmd *cobra.Command, args []string) error {
 		line += " --prompt " + errs.Quote(strings.Join(args[prompt:], " "))
 	}
 	return errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath()).Hint("%s", line)
-}
-
-// askAboutTags asks, before the first turn tags of a repository are made, whether git log is to
-// hide them.
-func (o *startOptions) askAboutTags(ctx context.Context, h *app.App) error {
-	if !o.interactive() || o.json || o.DryRun || !orchestrator.TagsWillShow(ctx, h) {
-		return nil
-	}
-	answer, err := o.ask(ctx, "Keep paw's turn tags out of git log? [Y/n]")
-	if err != nil || strings.HasPrefix(strings.ToLower(answer), "n") {
-		return err
-	}
-	return orchestrator.HideTags(ctx, h)
 }
 
 // keptFlags are flags that mean the same to start and add, --preset to start alone.
