@@ -59,6 +59,9 @@ func (f frame) headLine() string {
 	if n := len(f.roster.marked()); n > 0 {
 		left += "  " + f.paint(fmt.Sprintf("%d marked", n), bold)
 	}
+	for _, r := range f.behind {
+		left += "  " + f.paint(title(r.words)+" "+Age(f.now.Sub(r.begun)), green)
+	}
 	if f.roster.filter != "" {
 		left += "  " + f.paint("/"+f.roster.filter, cyan)
 	}

@@ -117,7 +117,11 @@ func (p *played) Run(ctx context.Context, out io.Writer, words ...string) int {
 	if p.run != nil {
 		p.run(ctx, out)
 	}
-	_, _ = io.WriteString(out, p.pages[line])
+	text, known := p.pages[line]
+	if !known && strings.HasPrefix(line, "land ") && strings.HasSuffix(line, "--dry-run") && words[1] != "--undo" {
+		text = "land all of it\n"
+	}
+	_, _ = io.WriteString(out, text)
 	return p.codes[line]
 }
 
@@ -266,7 +270,7 @@ func TestScreens(t *testing.T) {
 	paw := &played{pages: map[string]string{
 		"diff shop/tests --unseen --state ": somePatch, "turns shop/api": "N  OUTCOME  COMMIT\n1  success  2b3814e76e\n",
 		"forecast --session shop": "AGENT  FILES  WITH main\nweb    3      fits\n", "land shop/tests": "the check failed: make test\nFAIL parse_test.go:12\n",
-		"land shop/tests --dry-run": "shop/tests would land in main as one commit\n",
+		"land shop/tests --dry-run": "land turn 12 of shop/tests into main: 2 files, as 1 commit\n",
 	}, codes: map[string]int{"land shop/tests": 9}}
 	for _, size := range []struct{ width, height int }{{80, 24}, {120, 35}, {200, 50}, {60, 15}, {40, 10}} {
 		name := fmt.Sprintf("%dx%d", size.width, size.height)

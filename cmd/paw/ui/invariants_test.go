@@ -148,7 +148,7 @@ func TestKeysAreCommands(t *testing.T) {
 
 // A plan that was turned down is closed, and a key of the list closes the output of a command.
 func TestOutputIsNoTrap(t *testing.T) {
-	paw := &played{pages: map[string]string{"forecast --session shop": "AGENT\n", "land shop/api --state  --dry-run": "plan\n"}}
+	paw := &played{pages: map[string]string{"forecast --session shop": "AGENT\n", "land shop/api --dry-run": "land turn 3\n"}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "L")
 	if m.run == nil || m.ask == nil {
 		t.Fatal(screenOf(m))
@@ -160,6 +160,27 @@ func TestOutputIsNoTrap(t *testing.T) {
 		m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "l", key)
 		if m.roster.selected != want || (m.run == nil) != (key != "j") {
 			t.Errorf("%s: %s is selected, output: %t", key, m.roster.selected, m.run != nil)
+		}
+	}
+}
+
+// Nothing is asked where there is nothing to land, or to take back. A command whose output was left stands in the first line;
+// what it says at its end covers nothing, unless it has failed.
+func TestPlansAndWhatRunsOn(t *testing.T) {
+	paw := &played{pages: map[string]string{"land shop/api --dry-run": "shop/api: nothing to land, main has all of it\n"}}
+	if m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "L"); m.ask != nil || !strings.Contains(screenOf(m), "nothing to land") {
+		t.Errorf("it asks:\n%s", screenOf(m))
+	}
+	for code, shown := range []bool{false, true} {
+		m := opened(&played{}, fiveAgents(), Options{}, 120, 35)
+		_ = m.openly(nil, "land", "shop/api")
+		m = typed(m, "esc")
+		if got := screenOf(m); !strings.Contains(got, "paw land shop/api 0s") {
+			t.Errorf("nothing says that it runs:\n%s", got)
+		}
+		m = after(m, doneMsg{number: m.last, words: []string{"land", "shop/api"}, code: code, text: "landed\n  undo: paw land --undo\n"})
+		if got := screenOf(m); strings.Contains(got, "$ paw land") != shown || !strings.Contains(got, "landed") || strings.Contains(got, "api 0s") {
+			t.Errorf("exit code %d:\n%s", code, got)
 		}
 	}
 }

@@ -163,6 +163,7 @@ func planLanding(m *Model, a Agent) tea.Cmd {
 		land := sure(fmt.Sprintf("land this work of %s?", a.Name), "land", func() tea.Cmd {
 			return m.openly(nil, s.ofState("land", a.Key())...)
 		})
+		land.plan = "land "
 		return m.openly(land, s.ofState("land", a.Key(), "--dry-run")...)
 	})
 }
@@ -177,8 +178,9 @@ func planUndo(m *Model, a Agent) tea.Cmd {
 				return m.openly(nil, append(words, number)...)
 			}
 		}
-		return m.say(true, "nothing was taken back: no landing is shown")
+		return nil
 	})
+	undo.plan = "undo landing "
 	return m.openly(undo, append(words, "--dry-run")...)
 }
 
@@ -212,6 +214,7 @@ func planSeveral(m *Model, all []Agent) tea.Cmd {
 			clear(m.roster.marks)
 			return m.openly(nil, words...)
 		})
+		land.plan = "land "
 		return m.openly(land, append(words, "--dry-run")...)
 	})
 }

@@ -62,6 +62,7 @@ type Model struct {
 	focus   bool   // keys go to the page
 	run     *run   // the command whose output is shown
 	later   []*run // commands whose output came while the user read another one's
+	behind  []*run // commands that run on, although the user has left their output
 	last    int    // number of the last command or page that was requested
 	running int    // number of commands that run
 	done    int    // number of commands that have ended
@@ -82,6 +83,7 @@ type ask struct {
 	several bool              // the text may have several lines
 	lines   []string          // shown below the title
 	choose  map[string]string // the answer that each key stands for; nil where the user writes a text
+	plan    string            // how a line of the output begins that there is something to ask about, "" for any output
 	strict  bool              // other keys than those of answers, Esc, q and Ctrl-c do nothing; where false, such keys cancel
 	about   string            // key of the agent that asks, "" where the desk asks
 	keep    func(text string) // called with the text when the user cancels, with "" when he answers; nil where a draft is not kept

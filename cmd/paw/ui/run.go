@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -110,10 +111,15 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 		r := m.run
 		r.over, r.code, r.took = true, msg.code, msg.took
 		r.lines = append(r.lines, m.cleaned(r.pending)...)
-		if msg.code == 0 && r.next != nil && m.ask == nil {
+		if msg.code == 0 && r.next != nil && m.ask == nil && r.hasLine(r.next.plan) {
 			m.ask = r.next
 		}
 		return fresh
+	}
+	left := slices.IndexFunc(m.behind, func(r *run) bool { return r.number == msg.number })
+	planned := left >= 0 && m.behind[left].next != nil
+	if left >= 0 {
+		m.behind = slices.Delete(m.behind, left, left+1)
 	}
 	words := msg.words
 	if len(words) > 2 && words[0] == "--color" {
@@ -125,6 +131,9 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 	}
 	lines := m.cleaned(text)
 	switch {
+	case planned: // nobody waits for the plan any more
+	case left >= 0 && msg.code == 0 && len(lines) > 0: // its output would cover what the user looks at
+		m.say(false, "%s", display.Strip(lines[0]))
 	case len(lines) == 0 && msg.code == 0:
 		m.say(false, "%s: done", title(words))
 	case len(lines) <= 1:
@@ -148,6 +157,9 @@ func (m *Model) show(r *run) {
 
 // leaveRun closes the output of a command, and shows the next one that waits.
 func (m *Model) leaveRun() {
+	if !m.run.over {
+		m.behind = append(m.behind, m.run)
+	}
 	if m.run = nil; len(m.later) > 0 {
 		m.run, m.later = m.later[0], m.later[1:]
 	}
@@ -160,6 +172,11 @@ func (m *Model) leave() tea.Cmd {
 		return tea.Quit
 	}
 	return m.asks(sure("a command still runs: leave, and interrupt it?", "leave", func() tea.Cmd { return tea.Quit }))
+}
+
+// hasLine reports whether a line of the output has a beginning.
+func (r *run) hasLine(begin string) bool {
+	return slices.ContainsFunc(r.lines, func(line string) bool { return strings.HasPrefix(display.Strip(line), begin) })
 }
 
 func (m *Model) scrollRun(by int) {
