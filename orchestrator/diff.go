@@ -25,7 +25,7 @@ type DiffOptions struct {
 	Upto       string // with Unseen, number of the turn at whose end the comparison stops, "" for the present state
 	State      string // commit of a state that was shown before, instead of the present state or the end of Upto; without Range and Than
 	Paths      []string
-	Stat       bool
+	Form       string // "stat", "numstat" or "name-only"; "" for a patch
 	Color      bool
 	StateAlone bool // only To is needed
 	Reads      bool // leave nothing in the repository: From and To are not used by their ids later
@@ -162,11 +162,19 @@ func (c *Compared) Turn() int { return c.look.Last }
 
 // Patch writes the changes from From to To.
 func (c *Compared) Patch(ctx context.Context, o DiffOptions, out io.Writer) error {
-	format := objects.DiffFormat{Stat: o.Stat, Color: o.Color}
+	format := objects.DiffFormat{Form: o.Form, Color: o.Color}
 	if o.Than != "" {
 		format.From, format.To = c.of.Record.Name, o.Than
 	}
 	return c.reader.Objects().Diff(ctx, c.of.Record.WorktreePath, c.From, c.To, format, out, o.Paths...)
+}
+
+// FileChange is a file that differs, with the lines that were added and deleted.
+type FileChange = objects.FileChange
+
+// Files lists the files that differ between From and To.
+func (c *Compared) Files(ctx context.Context, o DiffOptions) ([]FileChange, error) {
+	return c.reader.Objects().FileChanges(ctx, c.of.Record.WorktreePath, c.From, c.To, o.Paths...)
 }
 
 // ends finds the two commits for a range, or for another agent.

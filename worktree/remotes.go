@@ -28,11 +28,11 @@ type Remotes struct {
 }
 
 // For returns the remote that a branch is pushed to, and the one that has its target: by git's own
-// settings, else the only remote, else origin. Name is "" for none; several is whether there are some all the same.
-func (remotes *Remotes) For(ctx context.Context, branch, target string) (push, base Remote, several bool, err error) {
+// settings, else the only remote, else origin. Name is "" for none, of the n that there are.
+func (remotes *Remotes) For(ctx context.Context, branch, target string) (push, base Remote, n int, err error) {
 	out, err := remotes.objects.Home().Output(ctx, "config", "-z", "--get-regexp", `^(remote\..*\.(url|pushurl)|remote\.pushdefault|branch\..*\.(remote|pushremote))$`)
 	if err != nil && git.ExitCode(err) != 1 {
-		return push, base, false, err
+		return push, base, 0, err
 	}
 	set, names := map[string]string{}, []string{}
 	for _, item := range git.NulSeparated(out) {
@@ -50,10 +50,10 @@ func (remotes *Remotes) For(ctx context.Context, branch, target string) (push, b
 			continue
 		}
 		if r.Address, err = remotes.objects.Home().Line(ctx, "remote", "get-url", "--push", "--", r.Name); err != nil {
-			return push, base, false, err
+			return push, base, 0, err
 		}
 	}
-	return push, base, len(names) > 1, nil
+	return push, base, len(names), nil
 }
 
 // Upstream returns the remote and the branch there to which a plain git push pushes a branch; Name

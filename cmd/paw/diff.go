@@ -41,14 +41,38 @@ or --mark. Showing something does not mark it.`, exitUsage, exitRefused, exitNot
 	f := cmd.Flags()
 	f.BoolVar(&o.Unseen, "unseen", false, "only what is new since you looked last")
 	f.BoolVar(&o.mark, "mark", false, "mark what is shown as seen")
-	f.BoolVar(&o.Stat, "stat", false, "only the names and sizes of the changes")
+	f.Bool("stat", false, "only the names and sizes of the changes")
+	f.Bool("numstat", false, "lines added, lines deleted, and the name, for programs")
+	f.Bool("name-only", false, "only the names")
 	f.BoolVarP(&o.Force, "force", "f", false, "also of a turn without a snapshot: by its commit alone")
 	addState(cmd, &o.State)
+	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
 }
 
+// form sets how the changes are shown, as the flags say.
+func (o *diffOptions) form(cmd *cobra.Command) error {
+	shown := ""
+	for _, flag := range []string{"stat", "numstat", "name-only", "json"} {
+		on, _ := cmd.Flags().GetBool(flag)
+		switch {
+		case on && shown != "":
+			return usagef(cmd, "--%s and --%s exclude each other", shown, flag)
+		case on:
+			shown = flag
+		}
+	}
+	if !o.json {
+		o.Form = shown
+	}
+	return nil
+}
+
 func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
+	if err := o.form(cmd); err != nil {
+		return err
+	}
 	if dash := cmd.ArgsLenAtDash(); dash >= 0 {
 		args, o.Paths = args[:dash], args[dash:]
 	}
@@ -86,11 +110,35 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 	if n := len(compared.Conflict); n > 0 {
 		o.note(fmt.Sprintf("%s: conflicts with what it would land on in %s; this is what it has done since both were the same", agent, errs.Counted(n, "file")))
 	}
+	if o.json {
+		return o.printDiff(cmd, s, agent, compared)
+	}
 	err = o.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o.DiffOptions, forChild(o.stdout)) })
 	if err == nil && o.mark {
 		_, err = compared.MarkSeen(cmd.Context())
 	}
 	return err
+}
+
+// printDiff prints the files of a comparison as JSON.
+func (o *diffOptions) printDiff(cmd *cobra.Command, s *session.Session, agent string, compared *orchestrator.Compared) error {
+	files, err := compared.Files(cmd.Context(), o.DiffOptions)
+	if err == nil && o.mark {
+		_, err = compared.MarkSeen(cmd.Context())
+	}
+	if err != nil {
+		return err
+	}
+	return o.printJSON(object{
+		{"version", 1}, {"session", s.Name}, {"agent", agent}, {"conflicts", compared.Conflict},
+		{"files", objects(files, func(f orchestrator.FileChange) object {
+			added, deleted := &f.Added, &f.Deleted
+			if f.Binary {
+				added, deleted = nil, nil
+			}
+			return object{{"path", f.Path}, {"from", orNull(f.From)}, {"status", f.Status}, {"added", added}, {"deleted", deleted}}
+		})}, {"notes", o.noted()},
+	})
 }
 
 // bothOf splits A..B or A...B, as git writes ranges, if both are agents.

@@ -40,7 +40,7 @@ func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
 	}
 	var sessions []*session.Session
 	var agents []string
-	if o.all {
+	if o.Most = o.most; o.all {
 		if sessions, _, err = h.Store.List(); err != nil {
 			return err
 		}
@@ -54,7 +54,6 @@ func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
 		}
 		sessions, agents = []*session.Session{s}, named
 	}
-	o.Most = o.most
 	found, more, err := orchestrator.Grep(cmd.Context(), h, sessions, agents, o.GrepOptions)
 	if err != nil {
 		return err

@@ -33,6 +33,7 @@ var jsonSteps = []struct {
 	{line: "paw turns api --json"},
 	{line: "paw turns nobody --json"},
 	{line: "paw log api --json"},
+	{line: "paw diff api --json"},
 	{line: "paw log --grep \"search box\" --json"},
 	{line: "paw usage api --json"},
 	{line: "paw path api --json"},

@@ -152,7 +152,7 @@ var otherFlags = map[string]string{
 // flagLines maps a command and a flag it lacks to the command line that does what the flag asks
 // for, in the form of otherWords.
 var flagLines = map[string]string{
-	"attach r": "paw log AGENT", "attach t": "paw attach AGENT", "log oneline": "paw turns AGENT", "status s": "paw status", "status v": "paw status", "diff name-only": "paw diff AGENT --stat", "log f": "paw ui", "log follow": "paw ui", "log tail": "paw turns AGENT",
+	"attach r": "paw log AGENT", "attach t": "paw attach AGENT", "log oneline": "paw turns AGENT", "status s": "paw status", "status v": "paw status", "log f": "paw ui", "log follow": "paw ui", "log tail": "paw turns AGENT",
 	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT",
 	"send file": "paw send AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT",
 	"start layout": "PAW_TMUX_LAYOUT=windows paw start", "status q": "paw status --json", "stop f": "paw stop", "stop force": "paw stop", "stop y": "paw stop", "stop yes": "paw stop",

@@ -113,7 +113,7 @@ func (l *landing) filesOf(ctx context.Context, commit string) ([]string, error) 
 	}
 	if l.options.Sizes {
 		var stat strings.Builder
-		format := objects.DiffFormat{Stat: true, Color: l.options.Color}
+		format := objects.DiffFormat{Form: "stat", Color: l.options.Color}
 		err := l.Repo.Objects().Diff(ctx, l.Record.WorktreePath, l.tip, commit, format, &stat)
 		lines := strings.Split(strings.TrimRight(stat.String(), "\n"), "\n")
 		if err == nil && len(lines) == len(paths)+1 { // the last line is the sum; a rename is one line for two paths

@@ -30,22 +30,6 @@ type PullOptions struct {
 	Terminal   worktree.Terminal
 }
 
-// Pulled is the result of paw pr.
-type Pulled struct {
-	Session, Agent      string
-	Branch, Base        string // names on the server
-	Remote              string
-	Commit              string // commit that the remote's branch is at
-	Title, Text         string
-	Commits             int  // commits of the branch that its base lacks
-	Uncommitted         int  // files that the agent had not committed; the last commit has them
-	Nothing             bool // the base has all of the work already
-	Pushed              bool // false if the remote had the commit already
-	Address             string
-	Asked, Open, ByHand bool     // created now; existed before; the user has to create it in the browser
-	Plan                []string // only for a dry run
-}
-
 type puller struct {
 	work
 	options PullOptions
@@ -124,15 +108,16 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 
 // lookAtRemote finds the remote, its branches, and the program that can create a pull request.
 func (p *puller) lookAtRemote(ctx context.Context) (err error) {
-	var several bool
-	if p.push, p.base, several, err = p.Repo.Remotes().For(ctx, p.done.Branch, p.done.Base); err != nil {
+	var n int
+	if p.push, p.base, n, err = p.Repo.Remotes().For(ctx, p.done.Branch, p.done.Base); err != nil {
 		return err
 	}
-	switch {
-	case p.push.Name == "" && several:
-		return errs.New(errs.Usage, "%s: there are several remotes, and remote.pushDefault names none", p.Record.Name).Hint("git remote -v")
-	case p.push.Name == "":
-		return errs.New(errs.Usage, "%s: there is no remote to push to", p.Record.Name).Hint("git remote add origin URL")
+	if p.push.Name == "" {
+		why := "there is no remote to push to"
+		if n > 0 {
+			why = fmt.Sprintf("there are %d remotes, and remote.pushDefault names none", n)
+		}
+		return errs.New(errs.Usage, "%s: %s", p.Record.Name, why).Hint("git remote -v")
 	}
 	p.done.Remote = p.push.Name
 	branches := []string{p.done.Branch}
@@ -278,14 +263,6 @@ func (p *puller) noteAncestors(ctx context.Context) {
 	}
 }
 
-// uncommitted says that the last commit has what the agent did not commit, "" if there is none.
-func (d *Pulled) uncommitted() string {
-	if d.Uncommitted == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; what it has not committed, %s, is the last one", errs.Counted(d.Uncommitted, "file"))
-}
-
 // moved returns the error for a remote branch that has commits of somebody else.
 func (p *puller) moved() error {
 	return errs.New(errs.Refused, "%s: not pushed, %s has commits of somebody else on %s", p.name(), p.push.Name, p.done.Branch).
@@ -372,33 +349,4 @@ func (p *puller) keepAddress(ctx context.Context) error {
 		return nil
 	}
 	return p.App.UpdateAgent(ctx, p.Session.Name, p.Record.Name, func(w *session.Agent) { w.PullRequest = p.done.Address })
-}
-
-// String says what was pushed, and where the pull request is.
-func (d *Pulled) String() string {
-	name := d.Session + "/" + d.Agent
-	if d.Nothing {
-		return fmt.Sprintf("%s: nothing to ask for, %s has all of it", name, d.Base)
-	}
-	text := fmt.Sprintf("%s has %s of %s already", d.Remote, d.Branch, name)
-	if d.Pushed {
-		text = fmt.Sprintf("pushed %s to %s as %s: %s", name, d.Remote, d.Branch, errs.Counted(d.Commits, "commit"))
-	}
-	text += d.uncommitted()
-	switch {
-	case d.ByHand && d.Address == "":
-		return text + "\nask for a pull request into " + d.Base + " on the server" + d.words()
-	case d.ByHand:
-		return text + "\nask for a pull request: " + d.Address + d.words()
-	case d.Open:
-		return text + "\nopen already: " + d.Address
-	case d.Address == "":
-		return text + "\nthe browser asks for a pull request"
-	}
-	return text + "\n" + d.Address
-}
-
-// words returns title and text for a user who has to type them in the browser.
-func (d *Pulled) words() string {
-	return strings.TrimRight("\n\n"+d.Title+"\n\n"+d.Text, "\n")
 }

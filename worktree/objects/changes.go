@@ -314,8 +314,11 @@ func EntryOf(mode, id string) string {
 // color, which is for reading only; with the words From and To in front of the paths, "" for git's
 // a and b.
 type DiffFormat struct {
-	Stat, Color bool
-	From, To    string
+	Form     string // how git shows it: "stat", "numstat", "name-only"; "" for a patch
+	Color    bool
+	From, To string
+
+	zero bool // names end with NUL
 }
 
 // Diff writes the changes between two commits as a patch for `git apply` that gives exactly the
@@ -329,11 +332,54 @@ func (o *Store) Diff(ctx context.Context, path, from, to string, format DiffForm
 		"-c", "diff.suppressBlankEmpty=false", "-c", "core.quotePath=false", "diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv",
 		"--submodule=short", "--ignore-submodules=none", "-O/dev/null", "--no-relative", "--color=" + map[bool]string{true: "always", false: "never"}[format.Color],
 	}
-	if format.Stat {
-		args = append(args, "--stat")
+	if format.Form != "" {
+		args = append(args, "--"+format.Form)
+		if format.zero {
+			args = append(args, "-z")
+		}
 	} else {
 		args = append(args, "--patch", "--binary", "--full-index", "--unified=3", "--inter-hunk-context=0",
 			"--src-prefix="+cmp.Or(format.From, "a")+"/", "--dst-prefix="+cmp.Or(format.To, "b")+"/", "--ws-error-highlight=none")
 	}
 	return o.Quarantined(git.In(path)).Stream(ctx, nil, out, append(append(args, "--end-of-options", from, to, "--"), paths...)...)
+}
+
+// FileChange is a file that differs between two commits, with the lines that were added and deleted.
+type FileChange struct {
+	Path           string
+	From           string // name before a rename, else ""
+	Status         string // git's letter: A, D, M, R or T
+	Added, Deleted int
+	Binary         bool // it has no lines
+}
+
+// FileChanges lists the files that differ between two commits, as Diff shows them.
+func (o *Store) FileChanges(ctx context.Context, path, from, to string, paths ...string) (files []FileChange, err error) {
+	var out strings.Builder
+	if err := o.Diff(ctx, path, from, to, DiffFormat{Form: "raw", zero: true}, &out, paths...); err != nil {
+		return nil, err
+	}
+	for fields := git.NulSeparated(out.String()); len(fields) > 1; {
+		letter, rest := fields[0][strings.LastIndexByte(fields[0], ' ')+1:], fields[1:]
+		one := FileChange{Path: rest[0], Status: letter[:1]}
+		if one.Status == "R" {
+			one.From, one.Path, rest = rest[0], rest[1], rest[1:]
+		}
+		files, fields = append(files, one), rest[1:]
+	}
+	out.Reset()
+	if err = o.Diff(ctx, path, from, to, DiffFormat{Form: "numstat", zero: true}, &out, paths...); err != nil {
+		return nil, err
+	}
+	fields := git.NulSeparated(out.String())
+	for i := range files {
+		numbers := strings.SplitN(fields[0], "\t", 3)
+		if fields = fields[1:]; files[i].From != "" {
+			fields = fields[2:]
+		}
+		files[i].Binary = numbers[0] == "-"
+		files[i].Added, _ = strconv.Atoi(numbers[0])
+		files[i].Deleted, _ = strconv.Atoi(numbers[1])
+	}
+	return files, nil
 }
