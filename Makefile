@@ -9,7 +9,7 @@ RACE    ?= ./...
 DEAD    := golang.org/x/tools/cmd/deadcode@v0.52.0
 GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
-.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist picture commands install clean tools
+.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist picture commands install uninstall clean tools
 
 all: build $(BIN)/share
 
@@ -93,6 +93,13 @@ install: build $(BIN)/share
 	install -m 755 $(BIN)/paw $(DESTDIR)$(PREFIX)/bin/paw
 	ln -sf paw $(DESTDIR)$(PREFIX)/bin/git-paw
 	cp -R $(BIN)/share $(DESTDIR)$(PREFIX)/
+
+# What install has put there, and nothing else.
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/paw $(DESTDIR)$(PREFIX)/bin/git-paw
+	cd $(DESTDIR)$(PREFIX)/share && rm -rf doc/paw && rm -f man/man1/paw.1 man/man1/paw-*.1 man/man1/git-paw.1 man/man7/paw-*.7 \
+		bash-completion/completions/paw bash-completion/completions/git-paw zsh/site-functions/_paw zsh/site-functions/_git-paw \
+		fish/vendor_completions.d/paw.fish
 
 clean:
 	rm -rf $(BIN)

@@ -29,6 +29,28 @@ func TestDist(t *testing.T) {
 	t.Run("install refuses", testInstallRefuses)
 	t.Run("package", testPackage)
 	t.Run("man pages", testManPages)
+	t.Run("make uninstall", testMakeUninstall)
+}
+
+// make uninstall takes away what make install has put there, and nothing else.
+func testMakeUninstall(t *testing.T) {
+	prefix := t.TempDir()
+	run := func(target string) {
+		t.Helper()
+		if out, err := exec.Command("make", "-C", "../..", target, "PREFIX="+prefix).CombinedOutput(); err != nil {
+			t.Fatalf("make %s: %v\n%s", target, err, out)
+		}
+	}
+	run("install")
+	if len(files(t, prefix)) < 50 {
+		t.Errorf("installed: %q", files(t, prefix))
+	}
+	if err := os.WriteFile(filepath.Join(prefix, "share/man/man1/pawn.1"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if run("uninstall"); !slices.Equal(files(t, prefix), []string{"share/man/man1/pawn.1"}) {
+		t.Errorf("left: %q", files(t, prefix))
+	}
 }
 
 // makeDist runs .ci/dist in a checkout.
