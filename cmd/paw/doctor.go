@@ -165,37 +165,48 @@ func newVersion(a *invocation) *cobra.Command {
 		Example: "  paw version",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return a.show(object{{"version", 1}, {"paw", ownVersion()}}, "paw "+ownVersion())
+			return a.show(object{{"version", 1}, {"paw", ownVersion()}}, versionLine())
 		},
 	}
 	a.addJSON(cmd)
 	return cmd
 }
 
-func (p *printer) printVersion() { fmt.Fprintf(p.stdout, "paw %s\n", ownVersion()) }
+func (p *printer) printVersion() { fmt.Fprintln(p.stdout, versionLine()) }
 
-// ownVersion returns the version of this paw's release, else the commit that paw was built from.
+// versionLine is what paw says of its version, with the day of the commit that it was built from if it is no release.
+func versionLine() string {
+	at := built("vcs.time")
+	if version != "" || len(at) < len(time.DateOnly) {
+		return "paw " + ownVersion()
+	}
+	return fmt.Sprintf("paw %s (%s)", ownVersion(), at[:len(time.DateOnly)])
+}
+
+// ownVersion returns the version of this paw's release, else one with the commit that paw was built from.
 func ownVersion() string {
-	if version != "" {
+	switch revision := built("vcs.revision"); {
+	case version != "":
 		return version
+	case revision == "":
+		return hosts.Unreleased
+	case built("vcs.modified") == "true":
+		return fmt.Sprintf("0.0.0-%.12s%s", revision, hosts.Modified)
+	default:
+		return fmt.Sprintf("0.0.0-%.12s", revision)
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	revision, dirty := "", ""
-	for _, s := range info.Settings {
-		switch {
-		case s.Key == "vcs.revision":
-			revision = s.Value
-		case s.Key == "vcs.modified" && s.Value == "true":
-			dirty = " (modified)"
+}
+
+// built returns a setting of the build, "" for none.
+func built(key string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == key {
+				return s.Value
+			}
 		}
 	}
-	if revision == "" {
-		return hosts.Unreleased
-	}
-	return fmt.Sprintf("development build %.12s%s", revision, dirty)
+	return ""
 }
 
 func newCLIs(a *invocation) *cobra.Command {

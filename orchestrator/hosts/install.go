@@ -32,8 +32,12 @@ func unameOf(goos, goarch string) string {
 	}[goos+"/"+goarch]
 }
 
-// Unreleased is the version of a paw that was built from a checkout without a tag.
-const Unreleased = "development build"
+// Unreleased is the version of a paw that was built from no commit; one that was built from a changed checkout has a
+// version that ends with Modified.
+const (
+	Unreleased = "0.0.0-dev"
+	Modified   = "-dirty"
+)
 
 // Install copies a program from this machine to a host, as paw-VERSION below the home folder, and
 // returns its path there. An existing program of that name is never replaced, since hooks of agents
@@ -45,8 +49,8 @@ func (c Client) Install(ctx context.Context, h Host, f Found, program, version s
 	}
 	sum := sha256.Sum256(content)
 	name := "paw-" + safe(version)
-	if name == "paw-"+safe(Unreleased) {
-		name += "-" + hex.EncodeToString(sum[:4]) // builds without a release tag differ although their version is equal
+	if version == Unreleased || strings.HasSuffix(version, Modified) {
+		name += "-" + hex.EncodeToString(sum[:4]) // such builds differ although their version is equal
 	}
 	script := fmt.Sprintf(`set -e; umask 077; mkdir -p %[1]s; cd %[1]s; t=.$$.%[2]s; trap "rm -f $t" EXIT; cat > $t; `+
 		`s=$( (sha256sum $t 2>/dev/null || shasum -a 256 $t) | cut -c 1-64); [ "$s" = %[3]s ] || { echo "the sum is wrong" >&2; exit 1; }; `+
