@@ -24,7 +24,7 @@ $(BIN)/paw: $(GOFILES) go.mod go.sum
 	CGO_ENABLED=0 go build -trimpath -tags nethttpomithttp2 -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/paw
 
 demo: tools build
-	@PAW=$(BIN)/paw sh .ci/demo
+	@$(BIN)/paw demo
 
 # The tests run what is built and installed, which is without cgo; go vet has run when they begin.
 # The packages that take longest, or wait most, are the first: two run at a time, and one of them is

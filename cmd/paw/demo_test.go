@@ -4,21 +4,16 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// The lines that make demo prints at the end work when they are pasted one after the other.
+// The lines that paw demo prints at the end work when they are pasted one after the other.
 func TestDemoEndsWithLinesThatWork(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	script, err := filepath.Abs("../../.ci/demo")
-	if err != nil {
-		t.Fatal(err)
-	}
-	printed := w.ok(w.run(w.root, []string{"PAW=" + pawForTests(), "TMPDIR=" + w.root}, "sh", script)).stdout
+	printed := w.ok(w.run(w.root, []string{"TMPDIR=" + w.root}, pawForTests(), "demo")).stdout
 	_, lines, found := strings.Cut(printed, "\nYour turn.")
 	alias := regexp.MustCompile(`alias paw=(\S+)/paw`).FindStringSubmatch(lines)
 	if !found || alias == nil {

@@ -38,7 +38,7 @@ EXAMPLES
 
 const rootHelpEnd = `MORE         queue run seen review next check forecast bisect update pr blame
 FOR AGENTS   spawn, done (paw help agents)   WORKTREES  path sh env setup
-PAW ITSELF   clis, config, usage, host, doctor, tmux, completion, version
+PAW ITSELF   clis config usage host doctor tmux completion version demo
 TOPICS       paw help all|states|names|prompts|landing|crash|tmux|files|json
 
 Without a command it is paw ui where a session exists. %s COMMAND
@@ -52,7 +52,7 @@ var groupsOfAll = append(slices.Clone(helpGroups),
 	struct{ head, commands string }{"REVIEW AND COMPARE", "seen review blame check forecast update pr bisect"},
 	struct{ head, commands string }{"MORE", "queue next run usage path sh env setup"},
 	struct{ head, commands string }{"FOR AGENTS", "spawn done"},
-	struct{ head, commands string }{"PAW ITSELF", "clis config host doctor tmux completion version"},
+	struct{ head, commands string }{"PAW ITSELF", "clis config host doctor tmux completion version demo"},
 )
 
 // helpPrinter prints the help of commands and the pages on topics.

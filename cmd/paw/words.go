@@ -41,9 +41,9 @@ var otherWords = map[string]string{
 	"limits": "paw usage", "list-sessions": "paw status --all", "new-session": "paw start", "reflog": "paw turns AGENT", "reject": "paw rewind AGENT",
 	"select-pane": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
 	"who":     "paw status",
-	"capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "demo": "paw start --cli demo", "esc": "paw attach AGENT", "find": "paw log --grep",
+	"capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "esc": "paw attach AGENT", "find": "paw log --grep",
 	"grep": "paw log --grep", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep", "send-keys": "paw send AGENT", "sidebar": "paw ui",
-	"stash": "paw turns AGENT", "tutorial": "paw --help", "worktree add": "paw add --branches", "worktree list": "paw status --all", "worktree remove": "paw remove AGENT",
+	"stash": "paw turns AGENT", "tutorial": "paw demo", "worktree add": "paw add --branches", "worktree list": "paw status --all", "worktree remove": "paw remove AGENT",
 	"broadcast": "paw send --all", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
 }
 
