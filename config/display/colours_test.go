@@ -21,6 +21,21 @@ func TestColoursAreLegible(t *testing.T) {
 	}
 }
 
+// TestColoursAreLegibleOnDark: where the background is known to be dark, each colour has a contrast of at least 4.5 to 1 with what
+// people call dark, such as Solarized.
+func TestColoursAreLegibleOnDark(t *testing.T) {
+	const solarized = 0.0206 // the luminance of #002b36
+	for _, code := range []string{Red, Green, Yellow, Cyan, Magenta, Grey} {
+		number, err := strconv.Atoi(strings.TrimPrefix(OnDark(code), "38;5;"))
+		if contrast := (luminance(number) + 0.05) / (solarized + 0.05); err != nil || contrast < 4.5 {
+			t.Errorf("%d: %.1f to 1, %v", number, contrast, err)
+		}
+		if one, other := OnBar("\x1b["+code+"m"), OnBar("\x1b["+OnDark(code)+"m"); one != other {
+			t.Errorf("on the bar %q is %q, and %q is %q", code, one, OnDark(code), other)
+		}
+	}
+}
+
 // luminance is the relative luminance (WCAG 2) of one of the 256 colours, from the 16 of the theme on.
 func luminance(number int) float64 {
 	var rgb [3]int

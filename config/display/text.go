@@ -162,6 +162,12 @@ const (
 	OnYellow = "30;43"
 )
 
+// onDark replaces each colour by a brighter one.
+var onDark = strings.NewReplacer(Red, "38;5;210", Green, "38;5;114", Yellow, "38;5;179", Cyan, "38;5;80", Magenta, "38;5;176", Grey, "38;5;248")
+
+// OnDark returns a style for a background that is known to be dark.
+func OnDark(style string) string { return onDark.Replace(style) }
+
 // sixteen replaces each colour by the one of the 16 that is nearest.
 var sixteen = strings.NewReplacer(Red, "31", Green, "32", Yellow, "33", Cyan, "36", Magenta, "35", Grey, "90")
 
@@ -181,8 +187,12 @@ const Bar = "48;5;239;38;5;255"
 // onBar replaces each colour by a lighter one, readable on a Bar.
 var onBar = strings.NewReplacer(Red, "38;5;217", Green, "38;5;157", Yellow, "38;5;222", Cyan, "38;5;123", Magenta, "38;5;219", Grey, "38;5;252")
 
+// offDark takes OnDark back.
+var offDark = strings.NewReplacer(OnDark(Red), Red, OnDark(Green), Green, OnDark(Yellow), Yellow, OnDark(Cyan), Cyan, OnDark(Magenta), Magenta, OnDark(Grey), Grey)
+
 // OnBar restyles a painted line as a selected row.
 func OnBar(line string) string {
+	line = offDark.Replace(line)
 	const reset = "\x1b[m"
 	begin := "\x1b[" + Bar + "m"
 	return begin + strings.ReplaceAll(onBar.Replace(line), reset, reset+begin) + reset

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"image/color"
 	"io"
 	"os"
 	"path/filepath"
@@ -363,5 +364,20 @@ func TestGoOnForOthers(t *testing.T) {
 	typed(m, "a")
 	if want := "send shop/api,docs -- go on"; len(paw.ran) == 0 || paw.ran[len(paw.ran)-1] != want {
 		t.Errorf("ran %q, want %s", paw.ran, want)
+	}
+}
+
+// On a terminal whose background is dark the colours are brighter, and those of the selected row stay.
+func TestColoursFollowTheBackground(t *testing.T) {
+	m := opened(&played{}, fiveAgents(), Options{Colour: true}, 120, 35)
+	plain := strings.Join(m.frame().draw(), "\n")
+	m = after(m, tea.BackgroundColorMsg{Color: color.White})
+	if got := strings.Join(m.frame().draw(), "\n"); got != plain {
+		t.Error("a light background changes colours")
+	}
+	m = after(m, tea.BackgroundColorMsg{Color: color.Black})
+	got := strings.Join(m.frame().draw(), "\n")
+	if !strings.Contains(got, display.OnDark(display.Cyan)) || strings.Contains(got, display.Cyan) || strings.Count(got, display.Bar) != strings.Count(plain, display.Bar) {
+		t.Errorf("on a dark one:\n%q", got)
 	}
 }

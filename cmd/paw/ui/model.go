@@ -131,7 +131,7 @@ const noteTime = 6 * time.Second
 // New returns a desk before the first Look.
 func New(ctx context.Context, paw Paw, o Options) *Model {
 	return &Model{
-		paw: paw, ctx: ctx, palette: palette{o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
+		paw: paw, ctx: ctx, palette: palette{colour: o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
 		roster: roster{numbers: map[string]int{}, outlooks: map[string]Forecast{}, marks: map[string]bool{}}, usage: map[string]Usage{}, drafts: map[string]string{}, sending: sending{},
 	}
 }

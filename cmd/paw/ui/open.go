@@ -64,7 +64,7 @@ type desk struct {
 }
 
 // Init starts nothing, since the watcher makes the first Look.
-func (d desk) Init() tea.Cmd { return nil }
+func (d desk) Init() tea.Cmd { return tea.RequestBackgroundColor }
 
 func (d desk) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := d.Model.Update(msg)
@@ -146,6 +146,8 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+	case tea.BackgroundColorMsg:
+		m.dark = m.colour && msg.IsDark()
 	case tea.ModeReportMsg:
 		m.measure = widthsAfter(m.measure, msg)
 	case boardMsg:

@@ -140,7 +140,10 @@ const (
 )
 
 // palette adds styles to text. Without colour, only bold, dim, underline and reverse are used.
-type palette struct{ colour bool }
+type palette struct {
+	colour bool
+	dark   bool // the background of the terminal is known to be dark
+}
 
 // paint puts text into the style with an SGR code.
 func (p palette) paint(text, code string) string {
@@ -149,6 +152,9 @@ func (p palette) paint(text, code string) string {
 	}
 	if p.colour && code == dim {
 		code = grey
+	}
+	if p.dark {
+		code = display.OnDark(code)
 	}
 	if !p.colour {
 		switch code {
