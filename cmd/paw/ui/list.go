@@ -38,6 +38,12 @@ const (
 	gap        = "  "
 )
 
+// headNames are the heads of the columns that do not explain themselves.
+var headNames = [columnsOfRow]string{colAge: "age", colTurn: "turn", colLines: "lines", colPull: "pr", colTokens: "tokens"}
+
+// leastForHeads is the least height of a terminal that shows them.
+const leastForHeads = 24
+
 // dropped lists the columns to leave out where the row is too long, the first one first.
 var dropped = []int{colTokens, colCLI, colPull, colLines, colNumber, colTurn}
 
@@ -131,7 +137,11 @@ func (f frame) listLines(width, height int) []listLine {
 			if i > 0 && (roomy || about > 0 && !tight) {
 				lines = append(lines, listLine{agent: -1})
 			}
-			lines = append(lines, listLine{f.heading(agents, a.Group), -1})
+			heading := f.heading(agents, a.Group)
+			if i == 0 && f.height >= leastForHeads {
+				heading = f.withHeads(heading, widths)
+			}
+			lines = append(lines, listLine{heading, -1})
 		}
 		lines = append(lines, listLine{f.row(a, rows[i], widths, about, width), i})
 		if below := a.About; about == 0 && below != "" && (roomy || a.Group == NeedsYou && !tight) {
@@ -167,6 +177,21 @@ func (f frame) heading(agents []Agent, g Group) string {
 		}
 	}
 	return f.paint(groupNames[g], bold) + " " + f.paint(fmt.Sprint(n), g.style())
+}
+
+// withHeads adds the heads of the columns to the first heading. Each ends where its column ends.
+func (f frame) withHeads(line string, widths [columnsOfRow]int) string {
+	at := 2 // columns of marks in front
+	for k, w := range widths {
+		if w == 0 {
+			continue
+		}
+		if begin := at + w - f.Width(headNames[k]); headNames[k] != "" && begin > f.Width(line) {
+			line = f.Fill(line, begin) + f.paint(headNames[k], dim)
+		}
+		at += w + len(gap)
+	}
+	return line
 }
 
 // row draws an agent's row. The selected row is a bar: in the colours of the other rows or, without
