@@ -192,7 +192,11 @@ func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []ob
 	p.printProblems(problems)
 	if len(statuses)+len(answers) == 0 {
 		if len(problems) == 0 {
-			fmt.Fprintln(p.stdout, "no session here; paw status --all shows the others")
+			none := "no session here"
+			if h.HasSessions() {
+				none += "; paw status --all shows the others"
+			}
+			fmt.Fprintln(p.stdout, none)
 			p.showStartHints(h)
 		}
 		return nil

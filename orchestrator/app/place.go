@@ -44,9 +44,18 @@ func (p Place) None() error {
 	if err := p.Unreadable(); err != nil {
 		return err
 	}
-	none := errs.New(errs.NotFound, "no session here").Hint("paw status --all")
+	none := errs.New(errs.NotFound, "no session here")
+	if p.app.HasSessions() {
+		none = none.Hint("paw status --all")
+	}
 	none.Hints = append(none.Hints, p.app.StartHints()...)
 	return none
+}
+
+// HasSessions reports whether there is any session on this machine, also one whose record cannot be read.
+func (h *App) HasSessions() bool {
+	sessions, problems, err := h.Store.List()
+	return len(sessions)+len(problems) > 0 || err != nil
 }
 
 // Sessions returns the sessions of the user's place: that of the pane or worktree, or all of
