@@ -18,10 +18,11 @@ tools:
 
 build: $(BIN)/paw
 
+# Without inlining in its own code paw is a megabyte smaller, and as fast: its time goes into the processes that it waits for.
 $(BIN)/paw: $(GOFILES) go.mod go.sum
 	@command -v go >/dev/null || { echo 'make: error: go is not on your PATH; paw needs Go 1.26 to be built: https://go.dev/dl' >&2; exit 1; }
 	@mkdir -p $(BIN)
-	CGO_ENABLED=0 go build -trimpath -tags nethttpomithttp2 -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/paw
+	CGO_ENABLED=0 go build -trimpath -tags nethttpomithttp2 -gcflags './...=-l' -ldflags '-s -w -X main.version=$(VERSION)' -o $@ ./cmd/paw
 
 demo: tools build
 	@$(BIN)/paw demo
