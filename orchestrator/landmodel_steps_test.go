@@ -213,7 +213,7 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 	}
 	if branch == "main" { // a rebase makes a commit anew that had taken something of main out, see softReset: that is its own work
 		for _, key := range differ(was, is) {
-			if is[key] != main[key] && was[key] == main[key] && a.now.files.places()[fileOf(key)] != "" { // else the file is there twice
+			if is[key] != main[key] && was[key] == main[key] { // also where a commit of main that the agent has amended makes a file anew that main has renamed
 				a.now.writes[key] = append(a.now.writes[key], m.wrote(key, is[key], a.name))
 			}
 		}
