@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"paw/worktree/objects"
 )
@@ -29,37 +28,45 @@ func (s *Store) join(ctx context.Context, before, got string, t Taken) (string, 
 	return s.Twin(ctx, merged.Tree, t.Name+", got", before, got)
 }
 
-// got returns the commits of other branches that the worktree has got since a state, as far as its
-// files bear them out: after a git reset --soft HEAD claims commits that no file has.
-func (s *Store) got(ctx context.Context, before State, t Taken, log headLog) (got []string, err error) {
-	since := log.since(before)
+// got returns the state that has got, after the state with a twin, the commits of other branches that HEAD came by on its moves,
+// as far as the files bear them out: after a git reset --soft HEAD claims commits that no file has.
+func (s *Store) got(ctx context.Context, twin string, since moves, made map[string]bool, t Taken) (string, error) {
 	t.reset = since.onlyResets()
 	tips, err := t.From(ctx)
 	if err != nil || len(tips) == 0 {
-		return nil, err
+		return twin, err
 	}
-	reached, err := s.reached(ctx, before.Twin, since.visited(t.Head), tips, log.made())
-	if err != nil {
-		return nil, err
-	}
+	reached, err := s.reached(ctx, twin, since.visited(t.Head), tips, made)
 	for _, one := range reached {
-		side, err := s.sideOf(ctx, before.Twin, one)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
-		taken, err := s.taken(ctx, side, one, t)
-		if err != nil {
-			return nil, err
-		}
-		if taken != "" {
-			got = append(got, taken)
-		}
+		twin, err = s.getting(ctx, twin, one, t)
 	}
-	other, err := s.merged(ctx, before.Twin, tips, t)
-	if other != "" {
-		got = append(got, other)
+	if err != nil {
+		return "", err
 	}
-	return got, err
+	other, err := s.merged(ctx, twin, tips, t)
+	if other == "" || err != nil {
+		return twin, err
+	}
+	return s.join(ctx, twin, other, t)
+}
+
+// getting returns the state that has also got what the files have of a commit.
+func (s *Store) getting(ctx context.Context, twin, commit string, t Taken) (string, error) {
+	if has, err := s.objects.Contains(ctx, twin, commit); has || err != nil {
+		return twin, err
+	}
+	side, err := s.sideOf(ctx, twin, commit)
+	if err != nil {
+		return "", err
+	}
+	taken, err := s.taken(ctx, side, commit, t)
+	if taken == "" || err != nil {
+		return twin, err
+	}
+	return s.join(ctx, twin, taken, t)
 }
 
 // merged returns the newest state of another agent that HEAD has, and neither the state before nor another
@@ -90,44 +97,36 @@ func (s *Store) merged(ctx context.Context, before string, tips []string, t Take
 	return "", err
 }
 
-// reached returns the newest commits of other branches in the histories of commits that HEAD was at, and
-// that a state does not have. A commit that was made in the worktree itself, and then put on a branch, was
-// not got, but what came before it may have been.
-func (s *Store) reached(ctx context.Context, before string, heads, tips []string, made map[string]bool) ([]string, error) {
-	var found, todo []string
+// reached returns the commits of other branches that HEAD has reached, those that it came to first before others: each may have
+// left its own mark on the files. A commit that was made in the worktree itself, and then put on a branch, was not got, but what
+// came before it may have been.
+func (s *Store) reached(ctx context.Context, before string, heads, tips []string, made map[string]bool) (found []string, err error) {
+	seen := map[string]bool{}
 	for _, head := range heads {
-		bases, err := s.plain.MergeBases(ctx, head, tips...) // the newest that any of them has
+		todo, err := s.plain.MergeBases(ctx, head, tips...) // the newest that any of them has
+		for len(todo) > 0 && err == nil {
+			one := todo[0]
+			if todo = todo[1:]; seen[one] {
+				continue
+			}
+			seen[one] = true
+			if made[one] {
+				var its []line
+				if its, err = s.lines(ctx, s.plain, "--no-walk", one); err == nil && len(its) > 0 {
+					todo = append(todo, its[0].parents...)
+				}
+				continue
+			}
+			var has bool
+			if has, err = s.objects.Contains(ctx, before, one); err == nil && !has {
+				found = append(found, one)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		todo = append(todo, bases...)
 	}
-	seen := map[string]bool{}
-	for len(todo) > 0 {
-		one := todo[0]
-		if todo = todo[1:]; seen[one] {
-			continue
-		}
-		seen[one] = true
-		if made[one] {
-			its, err := s.lines(ctx, s.plain, "--no-walk", one)
-			if err != nil || len(its) == 0 {
-				return nil, err
-			}
-			todo = append(todo, its[0].parents...)
-			continue
-		}
-		if has, err := s.objects.Contains(ctx, before, one); err != nil {
-			return nil, err
-		} else if !has {
-			found = append(found, one)
-		}
-	}
-	if len(found) < 2 {
-		return found, nil
-	}
-	out, err := s.plain.Home().Output(ctx, append([]string{"merge-base", "--independent"}, found...)...)
-	return strings.Fields(out), err
+	return found, nil
 }
 
 // taken returns what of a commit was got, path by path. Of the paths that a merge of the commit into

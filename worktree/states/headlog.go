@@ -149,24 +149,24 @@ func (all moves) onlyCommits(from, to string) bool {
 	return from == to
 }
 
-// visited returns where HEAD went to and was not made, or merged, with the commit at the end: a commit of another
-// branch that the agent amends at once, or a merge that it rebases, is in no history any more. What HEAD had before a
-// rebase, the rebase may have made anew.
-func (all moves) visited(to string) []string {
-	heads := []string{to}
+// visited returns where HEAD went to and was not made, or merged, in this order, with the commit at the end: a commit of
+// another branch that the agent amends at once, or a merge that it rebases, is in no history any more. What HEAD had before
+// a rebase, the rebase may have made anew.
+func (all moves) visited(to string) (heads []string) {
 	add := func(head string) {
 		if !slices.Contains(heads, head) {
 			heads = append(heads, head)
 		}
 	}
-	for _, one := range slices.Backward(all) {
-		if !one.makes() || one.merges() {
-			add(one.is)
-		}
+	for _, one := range all {
 		if strings.HasPrefix(one.why, "rebase (start)") {
 			add(one.was)
 		}
+		if !one.makes() || one.merges() {
+			add(one.is)
+		}
 	}
+	add(to)
 	return heads
 }
 

@@ -143,14 +143,7 @@ func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (
 	if err != nil {
 		return "", err
 	}
-	before.Twin = twin
-	got, err := s.got(ctx, before, t, log)
-	for _, one := range got {
-		if err == nil {
-			twin, err = s.join(ctx, twin, one, t)
-		}
-	}
-	return twin, err
+	return s.got(ctx, twin, log.since(before), log.made(), t)
 }
 
 // rewritten returns the commit with which a chain begins anew, where HEAD has a history that nothing of the chain is in, and
