@@ -63,7 +63,7 @@ func stateCounts(agents []observe.AgentStatus) string {
 	count := map[string]int{}
 	var words []string
 	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b observe.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
-		word := orchestrator.StateWord(ag.AgentStatus)
+		word := ag.InWords()
 		if count[word]++; count[word] == 1 {
 			words = append(words, word)
 		}
