@@ -84,6 +84,7 @@ type AgentStatus struct {
 	Since  *time.Time // start of the state, nil if unknown
 	Source Source
 	Reason string // "" if the state needs no explanation
+	Word   string // word of another machine's paw for the state, "" on this one
 	Cause  Cause
 	// CutTurn is the number of the last turn if a crash, a stop, a limit or an error ended it
 	// before the CLI was brought back, and the user has neither sent another prompt nor marked it
@@ -114,6 +115,8 @@ func (st AgentStatus) InWords() string {
 	switch {
 	case st.Limit != nil:
 		return limitWord(st)
+	case st.Word != "":
+		return st.Word
 	case st.Cause == CauseTurnCut:
 		return strings.TrimPrefix(st.Reason, "turn ")
 	case st.CutTurn != 0:

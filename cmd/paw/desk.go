@@ -116,9 +116,6 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput, Cut: ag.CutTurn != 0, Failed: ag.State == session.StateError, Pull: display.OneLine(w.PullRequest),
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
 	}
-	if row.Group == ui.ToReview && ag.State == session.StateIdle {
-		row.State = "done" // the age in the row says for how long
-	}
 	if ag.Since != nil {
 		row.Since = *ag.Since
 	}
