@@ -65,21 +65,37 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		}
 	}
 	err = h.TmuxFor(s).Attach(ctx, shown, pane, os.Stdin, os.Stdout, os.Stderr)
-	switch {
-	case errors.Is(err, tmux.ErrNotATerminal):
-		return errs.New(errs.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)
-	case errors.Is(err, tmux.ErrNestedServer):
-		return errs.New(errs.Failed, "%s: runs on another tmux server than the one you are in", s.Name).
-			Hint("%s", strings.TrimSpace("env -u TMUX paw attach "+s.Name+" "+agentName))
-	}
-	if unusable(err) {
-		return errs.New(errs.Failed, "%s: tmux knows too little of this terminal (TERM=%s)", s.Name, h.Getenv("TERM")).
-			Hint("%s", strings.TrimSpace("TERM=xterm-256color paw attach "+s.Name+" "+agentName))
+	if refused := notAttached(h, s, strings.TrimSpace("paw attach "+s.Name+" "+agentName), err); refused != nil {
+		return refused
 	}
 	if serverLost(ctx, h, s, err) {
 		return errs.New(errs.Failed, "%s: its tmux server has died", s.Name).Hint("paw recover %s", s.Name)
 	}
 	return app.TmuxError(err)
+}
+
+// notAttached returns the error for a terminal on which a session is not shown as it is; line shows
+// it on a usual one. It is nil for other errors.
+func notAttached(h *app.App, s *session.Session, line string, err error) error {
+	var why string
+	hints := []string{"env -u TMUX " + line}
+	var failed *tmux.AttachError
+	switch {
+	case errors.Is(err, tmux.ErrNotATerminal):
+		return errs.New(errs.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)
+	case errors.Is(err, tmux.ErrNestedServer):
+		why = "runs on another tmux server than the one you are in"
+	case errors.Is(err, tmux.ErrOtherTerminal) && errors.As(err, &failed):
+		why = "this terminal is not the tmux pane that it was started from: show it here, or there?"
+		hints = append(hints, tmux.ClientVariable+"="+failed.Client+" "+line)
+	case errors.Is(err, tmux.ErrUnseen):
+		why = "no terminal shows the tmux pane that this one is"
+	case unusable(err):
+		why, hints[0] = "tmux knows too little of this terminal (TERM="+h.Getenv("TERM")+")", "TERM=xterm-256color "+line
+	default:
+		return nil
+	}
+	return errs.WithHints(errs.New(errs.Failed, "%s: %s", s.Name, why), hints...)
 }
 
 // unusable reports whether tmux refused a terminal whose TERM it does not know, or cannot use.
