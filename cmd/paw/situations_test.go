@@ -214,11 +214,11 @@ func (w *world) shownWithin(script, text string) string {
 	return o.screen()
 }
 
-// inSituations brings about the situations.
+// inSituations brings about the situations. What hangs ends with the world's folder.
 func (w *world) inSituations() {
 	w.t.Helper()
 	ok := func(words ...string) { w.t.Helper(); w.ok(w.paw(words...)) }
-	w.configure(fmt.Sprintf("[worktree]\nsetup = '''case $PWD in */setting) until test -e %[1]s/set; do sleep 0.1; done;; */unset) exit 3;; esac'''\n[queue]\nmax = 4\n", w.root))
+	w.configure(fmt.Sprintf("[worktree]\nsetup = '''case $PWD in */setting) while test -d %[1]s/shop; do sleep 0.1; done;; */unset) exit 3;; esac'''\n[queue]\nmax = 4\n", w.root))
 	names := strings.Fields("fresh finished seen busy asks failed interrupted left exits killed closed stopped parent said gave_up headless unbranched " +
 		"moved lost rewound typed copying foreign landed paused other")
 	ok("start", "--cli", strings.Join(names, "=demo,")+"=demo", "--detach")
@@ -273,13 +273,11 @@ func (w *world) inSituations() {
 	}
 	ok("recover", "back", "--detach")
 	w.awaitStates("idle", "back/calm", "back/cut", "interrupted")
-	headless := w.begin("run", "shop/headless", "--prompt", "do: hang")
-	w.t.Cleanup(func() { headless.signal(syscall.SIGINT); headless.end() })
+	w.begin("run", "shop/headless", "--prompt", "do: run while test -d "+w.repo+"; do sleep 0.1; done")
 	ok("add", "--session", "shop", "--cli", "setting=demo")
 	ok("add", "--session", "shop", "--cli", "unset=demo")
-	w.checkoutHook("case $PWD in */made) touch " + w.root + "/making; until test -e " + w.root + "/set; do sleep 0.1; done;; esac")
-	made := w.begin("add", "--session", "shop", "--cli", "made=demo")
-	w.t.Cleanup(func() { w.write(w.root, "set", ""); made.end() })
+	w.checkoutHook("case $PWD in */made) touch " + w.root + "/making; while test -d " + w.repo + "; do sleep 0.1; done;; esac")
+	w.begin("add", "--session", "shop", "--cli", "made=demo")
 	w.awaitFile(filepath.Join(w.root, "making"))
 	w.awaitStates("running", "setting", "headless")
 	w.awaitStates("error", "unset", "killed")
