@@ -57,3 +57,15 @@ func TestATurnThatGoesOnHasNotEnded(t *testing.T) {
 		t.Errorf("turns: %+v", list)
 	}
 }
+
+// TestAnEndCountsBeforeTheRecordHasIt: between the end in its log and the one in the session's record a turn counts as finished.
+func TestAnEndCountsBeforeTheRecordHasIt(t *testing.T) {
+	t.Parallel()
+	w, a := claudeWorld(t)
+	w.ok(w.claudeHook(a, nil, "UserPromptSubmit", "prompt", "first", "prompt_id", "p1"))
+	w.ok(w.claudeHook(a, []string{"PAW_TEST_KILL=turn.ended"}, "Stop", "last_assistant_message", "done", "prompt_id", "p1"))
+	waitFor(t, "its log has the end", func() bool { return w.agent("claude").CurrentTurn == nil })
+	if a := w.agent("claude"); a.State != "idle" || a.TurnsCompleted != 1 || a.ToReview != 1 {
+		t.Errorf("%s, %d finished, %d to review", a.State, a.TurnsCompleted, a.ToReview)
+	}
+}
