@@ -71,6 +71,7 @@ fuzz:
 	PAW_BLAME_HISTORIES=1000 go test ./worktree -count=1 -timeout 60m -run '^TestBlameFollowsRandomHistories$$'
 	PAW_MODEL_STEPS=$(MODELSTEPS) PAW_MODEL_KILLS=$(MODELKILLS) go test ./orchestrator -count=1 -timeout 60m -run '^TestLandings(FollowTheModel|SurviveKills)$$'
 	PAW_MOVES_STEPS=$(MODELSTEPS) go test ./worktree -count=1 -timeout 60m -run '^TestMovesFollowTheModel$$'
+	PAW_SETUP_KILLS=1 go test ./cmd/paw -count=1 -timeout 60m -run '^TestSetUpUnderKills$$'
 	PAW_ORDERS=$(ORDERS) go test ./orchestrator/queue -count=1 -timeout 60m -run '^TestRandomOrders$$'
 
 test-clis: tools build

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,6 +29,8 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 	} else {
 		found.fine("state and data folders can be written; " + diskUsed(h))
 	}
+	locks := h.Paths.LocksDir()
+	found.grows(filesIn(locks), manyLocks, "lock files in "+locks, "find "+errs.Quote(locks)+" -name 'repository-*' -mtime +30 -delete")
 	found.examineNames(h)
 	if hints := h.StartHints(); len(hints) > 1 {
 		found.fine("no AI coding CLI is installed but the built-in demo", hints...)
@@ -138,6 +141,9 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 	}
 	if err := QueueProblem(h, s.Name); err != nil {
 		wrong(err)
+	}
+	if q, _ := h.Queues().Load(s.Name); q != nil {
+		f.grows(len(q.Tasks), manyTasks, "tasks in the queue of "+s.Name, "paw queue drop --done --session "+s.Name)
 	}
 	if errors.Is(seen.TmuxErr, tmux.ErrTimeout) {
 		wrong(errs.New(errs.Failed, "session %s: %s (process %d): it is stopped, or very busy", s.Name, observe.Silence(seen.TmuxErr), s.Tmux.ServerPID).
@@ -264,9 +270,12 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 	for _, dir := range m.Trash().Undeleted(sweepPatience) {
 		f.wrong(errs.New(errs.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", errs.Quote(dir)))
 	}
-	if kept := keptTrash(m); kept != "" {
-		f.fine(kept)
+	if kept, line := keptTrash(m); kept != "" {
+		f.fine(kept, line...)
 	}
+	pack := "git -C " + errs.Quote(s.RepoPath) + " gc"
+	f.grows(256*filesIn(filepath.Join(m.Repository.CommonDir, "objects", "17")), manyObjects, "loose objects, by one folder of 256, in "+s.RepoPath, pack)
+	f.grows(filesIn(filepath.Join(m.Repository.CommonDir, "refs")), manyRefs, "loose refs in "+s.RepoPath, pack)
 }
 
 // hooksSeen says for how many running agents hooks have reported, "" where none has hooks.

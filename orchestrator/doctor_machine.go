@@ -195,22 +195,50 @@ func FullDisk(err error) string {
 // sweepPatience is how long the deletion of removed directories in the background may take.
 const sweepPatience = time.Hour
 
-// keptTrash says how much is kept in the trash folder of a repository, "" for nothing. Only the
-// user can decide when to delete it.
-func keptTrash(m *worktree.Manager) string {
+// keptTrash says how much is kept in the trash folder of a repository, and where that is much the
+// line that deletes it: only the user can decide when. It is "" for nothing.
+func keptTrash(m *worktree.Manager) (text string, line []string) {
 	kept, dir := m.Trash().Kept()
 	if len(kept) == 0 {
-		return ""
+		return "", nil
 	}
-	var bytes int64
-	for _, item := range kept {
-		bytes += folderSize(item)
+	bytes := folderSize(dir)
+	if bytes > muchTrash {
+		line = []string{"rm -rf " + errs.Quote(dir)}
 	}
 	what := fmt.Sprintf("%d removed directories are", len(kept))
 	if len(kept) == 1 {
 		what = "1 removed directory is"
 	}
-	return fmt.Sprintf("%s kept in %s (%.1f MiB)", what, dir, float64(bytes)/(1<<20))
+	return fmt.Sprintf("%s kept in %s (%.1f MiB)", what, dir, float64(bytes)/(1<<20)), line
+}
+
+// Numbers above which doctor names what grows. A git command of the user packs loose objects above
+// manyObjects by itself; git counts one folder of 256, too.
+const (
+	manyObjects = 6700
+	manyRefs    = 5000
+	manyTasks   = 200
+	manyLocks   = 1000
+	muchTrash   = 64 << 20
+)
+
+// grows reports what has grown beyond many, with the line that tidies it.
+func (f *findings) grows(n, many int, what, line string) {
+	if n > many {
+		f.fine(fmt.Sprintf("%d %s", n, what), line)
+	}
+}
+
+// filesIn counts the files in a folder.
+func filesIn(dir string) (n int) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return nil
+	})
+	return n
 }
 
 // diskUsed says how much space paw's own files take: records, turn logs and files of launches.

@@ -22,12 +22,12 @@ func TestLimitWord(t *testing.T) {
 		time.Date(2026, 11, 29, 9, 5, 0, 0, time.UTC):    "limited until 29 Nov 11:05",
 	} {
 		for _, state := range []session.State{session.StateError, session.StateRunning, session.StateWaitingInput} {
-			if got := StateWord(session.AgentStatus{State: state, Since: &hit, Limit: &session.Limit{Until: until}}); got != want {
+			if got := (session.AgentStatus{State: state, Since: &hit, Limit: &session.Limit{Until: until}}).InWords(); got != want {
 				t.Errorf("%s until %v: %q, not %q", state, until, got, want)
 			}
 		}
 	}
-	if got := StateWord(session.AgentStatus{State: session.StateError, Limit: &session.Limit{Until: hit}}); got != "limited until 22 Nov 16:00" {
+	if got := (session.AgentStatus{State: session.StateError, Limit: &session.Limit{Until: hit}}).InWords(); got != "limited until 22 Nov 16:00" {
 		t.Errorf("nobody knows since when: %q", got)
 	}
 }

@@ -193,9 +193,9 @@ func noticeWords(now *notify.Notice, state session.AgentStatus) string {
 	case config.NotifyError:
 		return fmt.Sprintf("failed in turn %d", now.Turn)
 	case config.NotifyLimit:
-		return "is " + StateWord(state)
+		return "is " + state.InWords()
 	}
-	return StateWord(state)
+	return state.InWords()
 }
 
 // looksUntil reports whether the user has seen an event, by a key since then, and else until when

@@ -72,7 +72,7 @@ func SendBack(ctx context.Context, h *app.App, s *session.Session, agentName, pr
 	}
 	for _, one := range observe.LiveFacts(h, f) {
 		if one.Record.Name == agentName && one.Ready() != live.Due {
-			return nil, errs.New(errs.Refused, "%s: not sent back, it is %s", agentName, StateWord(one.Status)).Hint("paw attach %s %s", s.Name, agentName)
+			return nil, errs.New(errs.Refused, "%s: not sent back, it is %s", agentName, one.Status.InWords()).Hint("paw attach %s %s", s.Name, agentName)
 		}
 	}
 	if _, err := typing.NewPaneWriter(h).Ready(ctx, s, w); err != nil {

@@ -65,21 +65,37 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		}
 	}
 	err = h.TmuxFor(s).Attach(ctx, shown, pane, os.Stdin, os.Stdout, os.Stderr)
-	switch {
-	case errors.Is(err, tmux.ErrNotATerminal):
-		return errs.New(errs.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)
-	case errors.Is(err, tmux.ErrNestedServer):
-		return errs.New(errs.Failed, "%s: runs on another tmux server than the one you are in", s.Name).
-			Hint("%s", strings.TrimSpace("env -u TMUX paw attach "+s.Name+" "+agentName))
-	}
-	if unusable(err) {
-		return errs.New(errs.Failed, "%s: tmux knows too little of this terminal (TERM=%s)", s.Name, h.Getenv("TERM")).
-			Hint("%s", strings.TrimSpace("TERM=xterm-256color paw attach "+s.Name+" "+agentName))
+	if refused := notAttached(h, s, strings.TrimSpace("paw attach "+s.Name+" "+agentName), err); refused != nil {
+		return refused
 	}
 	if serverLost(ctx, h, s, err) {
 		return errs.New(errs.Failed, "%s: its tmux server has died", s.Name).Hint("paw recover %s", s.Name)
 	}
 	return app.TmuxError(err)
+}
+
+// notAttached returns the error for a terminal on which a session is not shown as it is; line shows
+// it on a usual one. It is nil for other errors.
+func notAttached(h *app.App, s *session.Session, line string, err error) error {
+	var why string
+	hints := []string{"env -u TMUX " + line}
+	var failed *tmux.AttachError
+	switch {
+	case errors.Is(err, tmux.ErrNotATerminal):
+		return errs.New(errs.Failed, "%s: cannot attach: %w", s.Name, ErrNotATerminal).Hint("paw status %s", s.Name)
+	case errors.Is(err, tmux.ErrNestedServer):
+		why = "runs on another tmux server than the one you are in"
+	case errors.Is(err, tmux.ErrOtherTerminal) && errors.As(err, &failed):
+		why = "this terminal is not the tmux pane that it was started from: show it here, or there?"
+		hints = append(hints, tmux.ClientVariable+"="+failed.Client+" "+line)
+	case errors.Is(err, tmux.ErrUnseen):
+		why = "no terminal shows the tmux pane that this one is"
+	case unusable(err):
+		why, hints[0] = "tmux knows too little of this terminal (TERM="+h.Getenv("TERM")+")", "TERM=xterm-256color "+line
+	default:
+		return nil
+	}
+	return errs.WithHints(errs.New(errs.Failed, "%s: %s", s.Name, why), hints...)
 }
 
 // unusable reports whether tmux refused a terminal whose TERM it does not know, or cannot use.
@@ -158,14 +174,7 @@ func showOnBorder(ctx context.Context, a app.Agent) (write func()) {
 
 // labelOf returns the text on the border of an agent's pane.
 func labelOf(agentName string, st session.AgentStatus) tmux.Label {
-	return tmux.Label{Text: agentName + ": " + StateWord(st), State: string(st.State)}
-}
-
-// stateWords are the words for states on borders and in window lists.
-var stateWords = map[session.State]string{
-	session.StateIdle: "idle", session.StateRunning: "running", session.StateWaitingInput: "waits for you",
-	session.StateWaitingChildren: "waits for its children", session.StateCompleted: "completed", session.StateError: "error",
-	session.StateSuspended: "suspended", session.StateUnknown: "unknown",
+	return tmux.Label{Text: agentName + ": " + st.InWords(), State: string(st.State)}
 }
 
 // showStates is ShowStates for a loaded session. Failures are ignored: a border is only a hint.
@@ -202,28 +211,6 @@ func askWithLabels(h *app.App) observe.AskPanes {
 	}
 }
 
-// StateWord returns the word for a state on borders, in window lists and in paw status. Interrupted
-// turns, stopped or starting agents, and usage limits have words of their own.
-func StateWord(st session.AgentStatus) string {
-	switch {
-	case st.Limit != nil:
-		return limitWord(st)
-	case st.Cause == session.CauseTurnCut:
-		return strings.TrimPrefix(st.Reason, "turn ")
-	case st.CutTurn != 0:
-		return "turn cut"
-	case st.Cause == session.CauseStopped:
-		return "stopped"
-	case st.Cause == session.CauseClosed:
-		return "closed"
-	case st.Cause == session.CauseSetUp:
-		return "setting up"
-	case st.Cause == session.CausePrompted, st.Cause == session.CauseMade, st.State == session.StateUnknown && st.Reason == session.ReasonStarting:
-		return "starting"
-	}
-	return stateWords[st.State]
-}
-
 // TmuxBindings returns lines for a tmux.conf that call paw, by the name it was called by if that is
 // on PATH, else by its path.
 func TmuxBindings(h *app.App, called string) string {
@@ -252,17 +239,4 @@ func TellInTmux(ctx context.Context, h *app.App, text string) bool {
 func Screen(ctx context.Context, h *app.App, s *session.Session, pane string) (string, error) {
 	shot, err := h.TmuxFor(s).Screenshot(ctx, pane)
 	return shot.Text, app.TmuxError(err)
-}
-
-// limitWord says until when an agent is limited, in local time, with the date if the limit was
-// reached on another day.
-func limitWord(st session.AgentStatus) string {
-	until := st.Limit.Until.Local()
-	switch {
-	case st.Limit.Until.IsZero():
-		return "limited"
-	case st.Since != nil && st.Since.Local().Format(time.DateOnly) == until.Format(time.DateOnly):
-		return "limited until " + until.Format("15:04")
-	}
-	return "limited until " + until.Format("2 Jan 15:04")
 }

@@ -278,7 +278,7 @@ func nobodyNeedsYou(statuses []observe.SessionStatus, here []*session.Session) s
 	by := map[string][]string{}
 	for _, st := range shown {
 		for _, ag := range st.Agents {
-			word := StateWord(ag.AgentStatus)
+			word := ag.InWords()
 			if by[word] == nil {
 				words = append(words, word)
 			}

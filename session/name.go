@@ -51,7 +51,14 @@ func ValidTurnSession(session, agent string) error {
 	if err := ValidateName("agent", agent); err != nil {
 		return err
 	}
-	return ValidateName("turn session", session+"_"+agent)
+	long, kind, name, other := len(session+"_"+agent), "session", session, agent
+	if len(agent) > len(session) {
+		kind, name, other = "agent", agent, session
+	}
+	if long > MaxName {
+		return &NameError{Kind: kind, Name: name, Reason: fmt.Sprintf("%d characters long with that of %s, at most %d are allowed", long, other, MaxName)}
+	}
+	return nil
 }
 
 func nameFault(name string) string {

@@ -60,8 +60,9 @@ func TestValidTurnSession(t *testing.T) {
 	}{
 		{"demo", "claude", ""},
 		{strings.Repeat("s", 32), strings.Repeat("a", 31), ""},
-		{strings.Repeat("s", 32), strings.Repeat("a", 32), "turn session"},
-		{strings.Repeat("s", 64), "a", "turn session"},
+		{strings.Repeat("s", 32), strings.Repeat("a", 32), "session"},
+		{strings.Repeat("s", 31), strings.Repeat("a", 33), "agent"},
+		{strings.Repeat("s", 64), "a", "session"},
 		{"de-mo", "claude", "session"},
 		{"demo", "", "agent"},
 	}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -83,6 +84,7 @@ type AgentStatus struct {
 	Since  *time.Time // start of the state, nil if unknown
 	Source Source
 	Reason string // "" if the state needs no explanation
+	Word   string // word of another machine's paw for the state, "" on this one
 	Cause  Cause
 	// CutTurn is the number of the last turn if a crash, a stop, a limit or an error ended it
 	// before the CLI was brought back, and the user has neither sent another prompt nor marked it
@@ -98,6 +100,50 @@ type AgentStatus struct {
 	Away bool
 	// Elsewhere says that the CLI works outside its worktree: that work is in no turn.
 	Elsewhere bool
+}
+
+// stateWords are the words for states.
+var stateWords = map[State]string{
+	StateIdle: "idle", StateRunning: "running", StateWaitingInput: "waits for you",
+	StateWaitingChildren: "waits for its children", StateCompleted: "completed", StateError: "error",
+	StateSuspended: "suspended", StateUnknown: "unknown",
+}
+
+// InWords returns the word for the state that everybody shows: paw status, the desk, borders, next, wait. Interrupted
+// turns, stopped or starting agents, and usage limits have words of their own.
+func (st AgentStatus) InWords() string {
+	switch {
+	case st.Limit != nil:
+		return limitWord(st)
+	case st.Word != "":
+		return st.Word
+	case st.Cause == CauseTurnCut:
+		return strings.TrimPrefix(st.Reason, "turn ")
+	case st.CutTurn != 0:
+		return "turn cut"
+	case st.Cause == CauseStopped:
+		return "stopped"
+	case st.Cause == CauseClosed:
+		return "closed"
+	case st.Cause == CauseSetUp:
+		return "setting up"
+	case st.Cause == CausePrompted, st.Cause == CauseMade, st.State == StateUnknown && st.Reason == ReasonStarting:
+		return "starting"
+	}
+	return stateWords[st.State]
+}
+
+// limitWord says until when an agent is limited, in local time, with the date if the limit was
+// reached on another day.
+func limitWord(st AgentStatus) string {
+	until := st.Limit.Until.Local()
+	switch {
+	case st.Limit.Until.IsZero():
+		return "limited"
+	case st.Since != nil && st.Since.Local().Format(time.DateOnly) == until.Format(time.DateOnly):
+		return "limited until " + until.Format("15:04")
+	}
+	return "limited until " + until.Format("2 Jan 15:04")
 }
 
 // LeftByInterrupt reports whether a process was ended by Ctrl-C: killed by SIGINT, or exited with

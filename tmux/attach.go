@@ -22,13 +22,19 @@ var (
 	// ErrNestedServer says that the terminal is a pane of another tmux server. Two nested tmux
 	// clients would both take the prefix key.
 	ErrNestedServer = errors.New("inside another tmux server")
+	// ErrOtherTerminal says that the terminal is neither the pane that started it nor a new one, as
+	// far as can be told: an editor's, say, in the pane or in a window of its own.
+	ErrOtherTerminal = errors.New("on a terminal of a program that a pane started")
+	// ErrUnseen says that no terminal shows the pane in which paw was called.
+	ErrUnseen = errors.New("in a pane that no terminal shows")
 )
 
 // AttachError says that a session could not be attached to a terminal. The session is unchanged.
 type AttachError struct {
-	// Reason is ErrNotATerminal, ErrNestedServer, or an *Error with tmux's own message, such as one
-	// about a TERM that tmux does not know.
+	// Reason is ErrNotATerminal, ErrNestedServer, ErrOtherTerminal, ErrUnseen, or an *Error with
+	// tmux's own message, such as one about a TERM that tmux does not know.
 	Reason error
+	Client string // the client that shows the pane, of ErrOtherTerminal
 }
 
 func (e *AttachError) Error() string { return "attach: " + e.Reason.Error() }
@@ -44,7 +50,7 @@ const detachDelay = 2 * time.Second
 
 // Attach shows a session on the terminal, and selects the pane paneID if one is given. Attach
 // returns when the user detaches or the session ends. Inside a pane of the same tmux server it
-// switches the client of Here to the session, and returns at once.
+// switches the client in which the user acts to the session, and returns at once.
 func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.File, out, errw *os.File) error {
 	if err := checkID('$', sessionID); err != nil {
 		return err
@@ -56,12 +62,12 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 		}
 		commands = append(commands, command{"select-window", "-t", paneID}, command{"select-pane", "-t", paneID})
 	}
-	if client, inside := Here(ctx); inside {
-		return c.switchClient(ctx, client, sessionID, append(commands,
+	if client, at := here(ctx); at != outside {
+		return c.switchClient(ctx, client, at, sessionID, append(commands,
 			command{"set-option", "-t", sessionID, "detach-on-destroy", "off"}, ofClient(client, "switch-client", "-t", sessionID)))
 	}
 	if !term.IsTerminal(int(in.Fd())) || !term.IsTerminal(int(out.Fd())) {
-		return &AttachError{ErrNotATerminal}
+		return &AttachError{Reason: ErrNotATerminal}
 	}
 	if width, height, err := term.GetSize(int(out.Fd())); err == nil {
 		_ = c.Arrange(ctx, sessionID, width, height) // A session that could not be arranged can still be looked at.
@@ -71,8 +77,8 @@ func (c *Client) Attach(ctx context.Context, sessionID, paneID string, in *os.Fi
 
 // Tell shows a message for a moment in the tmux client that paw was called from.
 func (c *Client) Tell(ctx context.Context, text string) error {
-	client, inside := Here(ctx)
-	if !inside {
+	client, at := here(ctx)
+	if at != inside {
 		return errNoClient
 	}
 	_, err := c.callHere(ctx, ofClient(client, "display-message", strings.ReplaceAll(text, "#", "##")))
@@ -92,13 +98,19 @@ func ofClient(client string, words ...string) command {
 // switchClient shows the session in the tmux client in which the user acts. With
 // detach-on-destroy off, the client goes to another session when this one ends, instead of leaving
 // tmux.
-func (c *Client) switchClient(ctx context.Context, client, sessionID string, commands []command) error {
+func (c *Client) switchClient(ctx context.Context, client string, at where, sessionID string, commands []command) error {
 	path, err := c.SocketPath()
 	if err != nil {
 		return err
 	}
 	if !sameFile(insideSocket(), path) {
-		return &AttachError{ErrNestedServer}
+		return &AttachError{Reason: ErrNestedServer}
+	}
+	switch {
+	case at == unsure:
+		return &AttachError{Reason: ErrOtherTerminal, Client: client}
+	case client == "":
+		return &AttachError{Reason: ErrUnseen}
 	}
 	if r, err := c.callHere(ctx, ofClient(client, "display-message", "-p", "#{client_width} #{client_height}")); err == nil {
 		var width, height int
@@ -107,7 +119,7 @@ func (c *Client) switchClient(ctx context.Context, client, sessionID string, com
 		}
 	}
 	if _, err := c.callHere(ctx, commands...); err != nil {
-		return &AttachError{named(err, "switch-client")}
+		return &AttachError{Reason: named(err, "switch-client")}
 	}
 	return nil
 }
@@ -132,7 +144,7 @@ func (c *Client) attach(ctx context.Context, commands []command, in, out, errw *
 		_, _ = out.WriteString(usualScreen)
 	}
 	if runErr != nil {
-		return &AttachError{c.failure(ctx, command{"attach-session"}, cmd, stderr.String(), runErr)}
+		return &AttachError{Reason: c.failure(ctx, command{"attach-session"}, cmd, stderr.String(), runErr)}
 	}
 	_, err = errw.Write(stderr.Bytes())
 	return err

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/term"
 )
 
 // ClientVariable names the tmux client that the user acted in, for a paw that a key of tmux runs:
@@ -20,7 +22,7 @@ type caller struct {
 	session string   // id of the session in $TMUX
 	pane    string   // $TMUX_PANE
 	parents []int    // the parents of the process, the nearest first
-	ttys    []uint64 // devices of its standard input, output and error that may be terminals
+	ttys    []uint64 // devices of the terminals that are its standard input, output or error
 }
 
 // seat is a pane or a client of a server.
@@ -33,29 +35,47 @@ type seat struct {
 	control  bool   // a client in control mode
 }
 
+// where says whether a process is on a tmux server.
+type where int
+
+const (
+	outside where = iota
+	inside        // in a pane or a popup, or run by a key
+	unsure        // on a terminal of a program that a pane started: it may be in the pane or in a window of its own
+)
+
 // here decides whether the caller is on a server, and which client of it the user acts in, "" for
 // none. $TMUX and $TMUX_PANE are inherited by whatever is started from a pane, such as an editor
-// with terminals of its own: the caller is in the pane only as a descendant of the pane's process
-// or on the pane's terminal. The server itself has started popups and what keys run. The panes of a
-// server may be there several times, once for each session that they are linked into.
-func (at caller) here(panes, clients []seat) (client string, inside bool) {
-	sessions, in := []string(nil), false
+// with terminals of its own: the caller is in the pane only on the pane's terminal, or without a
+// terminal as a descendant of the pane's process. A descendant on another terminal is not there if
+// no client shows the pane, and else nothing tells. The server itself has started popups and what
+// keys run. The panes of a server may be there several times, once for each session that they are
+// linked into.
+func (at caller) here(panes, clients []seat) (client string, in where) {
+	sessions := []string(nil)
 	for _, p := range panes {
-		if p.name == at.pane {
-			sessions = append(sessions, p.session)
-			in = in || slices.Contains(at.parents, p.pid) || p.tty != 0 && slices.Contains(at.ttys, p.tty)
+		if p.name != at.pane {
+			continue
+		}
+		sessions = append(sessions, p.session)
+		switch below := slices.Contains(at.parents, p.pid); {
+		case p.tty != 0 && slices.Contains(at.ttys, p.tty), below && len(at.ttys) == 0:
+			in = inside
+		case below && in == outside:
+			in = unsure
 		}
 	}
 	switch {
 	case at.client != "" && slices.ContainsFunc(clients, func(c seat) bool { return c.name == at.client }):
-		return at.client, true
-	case in:
+		return at.client, inside
+	case in != outside:
 	case at.server > 1 && slices.Contains(at.parents, at.server):
 		if len(sessions) == 0 {
 			sessions = []string{at.session}
 		}
+		in = inside
 	default:
-		return "", false
+		return "", outside
 	}
 	var best seat
 	for _, c := range clients {
@@ -64,7 +84,10 @@ func (at caller) here(panes, clients []seat) (client string, inside bool) {
 			best = c
 		}
 	}
-	return best.name, true
+	if in == unsure && best.name == "" {
+		return "", outside
+	}
+	return best.name, in
 }
 
 // parents returns the parents of this process, the nearest first.
@@ -83,8 +106,12 @@ func thisCaller() caller {
 		at.server, _ = strconv.Atoi(fields[1])
 		at.session = "$" + fields[2]
 	}
+	own := uint64(0) // /dev/tty, which is each process' own terminal
+	if info, err := os.Stat("/dev/tty"); err == nil {
+		own = deviceOf(info)
+	}
 	for _, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		if info, err := f.Stat(); err == nil && term.IsTerminal(int(f.Fd())) && deviceOf(info) != own {
 			at.ttys = append(at.ttys, deviceOf(info))
 		}
 	}
@@ -106,16 +133,16 @@ const (
 	hereClients = "c\t#{client_name}\t#{session_id}\t#{client_activity}\t#{client_control_mode}"
 )
 
-// Here returns the client of the server in $TMUX in which the user acts, "" for none. It is false
-// where this process is on no terminal of that server, whatever $TMUX says.
-func Here(ctx context.Context) (client string, inside bool) {
+// here returns the client of the server in $TMUX in which the user acts, "" for none, and whether
+// this process is on that server at all, whatever $TMUX says.
+func here(ctx context.Context) (client string, in where) {
 	own := insideSocket()
 	if own == "" || !listening(own) {
-		return "", false
+		return "", outside
 	}
 	r, err := New(own).call(ctx, command{"list-panes", "-a", "-F", herePanes}, command{"list-clients", "-F", hereClients})
 	if err != nil {
-		return "", false
+		return "", outside
 	}
 	var panes, clients []seat
 	for line := range strings.Lines(r.out) {

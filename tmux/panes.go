@@ -359,8 +359,9 @@ type Label struct {
 }
 
 // leaseSeconds is how long a new pane waits for its agent's command, then closes. So a paw that is
-// killed in between leaves no pane.
-const leaseSeconds = "60"
+// killed in between leaves no pane. A server that paw began has it in its command line for life: as
+// it is written, no pkill -f of a usual sleep finds that.
+const leaseSeconds = "0060"
 
 // leaseScript is the shell command of a pane that waits for its agent; a mark may follow. The pane
 // closes when the sleep ends, since remain-on-exit is not set.

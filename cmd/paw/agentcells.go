@@ -63,7 +63,7 @@ func stateCounts(agents []observe.AgentStatus) string {
 	count := map[string]int{}
 	var words []string
 	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b observe.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
-		word := orchestrator.StateWord(ag.AgentStatus)
+		word := ag.InWords()
 		if count[word]++; count[word] == 1 {
 			words = append(words, word)
 		}
@@ -245,7 +245,7 @@ func agentView(ag observe.AgentStatus) object {
 	return object{
 		{"name", w.Name}, {"cli", w.CLI}, {"branch", w.Branch}, {"head_branch", orNull(ag.Branch)}, {"worktree_path", w.WorktreePath},
 		{"pane_id", orNull(ag.PaneID)}, {"pane_alive", given(ag.PaneAlive)}, {"pid", orNull(ag.PID)},
-		{"state", ag.State}, {"state_since", ag.Since}, {"state_source", ag.Source}, {"reason", orNull(ag.Reason)},
+		{"word", ag.InWords()}, {"state", ag.State}, {"state_since", ag.Since}, {"state_source", ag.Source}, {"reason", orNull(ag.Reason)},
 		{"parent", orNull(w.Parent)}, {"children", ag.Children}, {"conversation_id", orNull(w.Conversation())},
 		{"exit_code", ag.ExitCode}, {"dirty", given(ag.Dirty)}, {"turns_completed", ag.TurnsCompleted}, {"current_turn", orNull(ag.CurrentTurn)},
 		{"last_tag", orNull(ag.LastTag)}, {"hooks", ag.Hooks}, {"to_review", ag.ToReview}, {"cut_turn", orNull(ag.CutTurn)},

@@ -203,7 +203,7 @@ func describedAgents(statuses []observe.SessionStatus, given []string) []string 
 			if len(statuses) > 1 {
 				word = st.Session.Name + "/" + word
 			}
-			about := ag.Record.CLI + ", " + orchestrator.StateWord(ag.AgentStatus)
+			about := ag.Record.CLI + ", " + ag.InWords()
 			if ag.Reason != "" {
 				about += ": " + ag.Reason
 			}

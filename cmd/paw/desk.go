@@ -112,12 +112,9 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	w := ag.Record
 	row := ui.Agent{
 		Session: st.Session.Name, Name: w.Name, Number: st.Session.Number(i), Parent: w.Parent, CLI: w.CLI, Branch: display.OneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
-		State: orchestrator.StateWord(ag.AgentStatus), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(&ag),
+		State: ag.InWords(), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(&ag),
 		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput, Cut: ag.CutTurn != 0, Failed: ag.State == session.StateError, Pull: display.OneLine(w.PullRequest),
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
-	}
-	if row.Group == ui.ToReview && ag.State == session.StateIdle {
-		row.State = "done" // the age in the row says for how long
 	}
 	if ag.Since != nil {
 		row.Since = *ag.Since

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"paw/orchestrator"
+	"paw/orchestrator/app"
 	"paw/session"
 )
 
@@ -125,11 +129,37 @@ func stateWhileWrittenDown(t *testing.T, last, state, outcome string) {
 	if state := w.agent("demo").State; state != "running" {
 		t.Errorf("demo is %s while its end is written down", state)
 	}
+	if state := w.stateIn(time.Minute, "demo"); state != session.StateRunning {
+		t.Errorf("demo is %s while its end is written down, which takes a minute", state)
+	}
 	unlock()
 	waitFor(t, "the turn is over", func() bool {
 		one := w.turnsOf("demo")[0]
 		return w.agent("demo").State == state && one.State == outcome && one.Snapshot != nil
 	})
+}
+
+// stateIn returns the state of an agent as seen after some time.
+func (w *world) stateIn(after time.Duration, agent string) session.State {
+	w.t.Helper()
+	h, err := app.New(w.repo, append(scriptEnvironment(filepath.Join(w.root, "home"), w.socket), "PATH="+os.Getenv("PATH")), nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	local := filepath.Join(w.root, "home/.local")
+	h.Paths.SessionsDir, h.Paths.StateDir = filepath.Join(local, "share/paw/sessions"), filepath.Join(local, "state/paw")
+	h.Store, h.Locks = session.Store{Dir: h.Paths.SessionsDir, LocksDir: h.Paths.LocksDir()}, session.Locks{Dir: h.Paths.LocksDir()}
+	h.Now = func() time.Time { return time.Now().Add(after) }
+	statuses, _, err := orchestrator.Status(w.t.Context(), h, orchestrator.StatusOptions{Name: "shop"})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, a := range statuses[0].Agents {
+		if a.Record.Name == agent {
+			return a.State
+		}
+	}
+	return ""
 }
 
 // TestKilledHandedHook kills the process that does the hook's work after each step of the work.

@@ -43,7 +43,7 @@ func TestCommandsInOutputNameTheHost(t *testing.T) {
 	m.write(filepath.Join(m.there, "src/shop.paw/shop/demo/open.txt"), "open\n", 0o644)
 	said := m.ok("purge", "gpu:shop", "--yes", "--force")
 	for _, want := range []string{
-		"its turn tags stay, and keep the name taken: paw purge gpu:shop --tags deletes them\n",
+		"its turn tags and what was rescued stay, and keep the name taken: paw purge gpu:shop --tags --force deletes them\n",
 		"  drop: paw purge gpu:shop --tags --force\n", "  look: ssh -t gpu-box 'cd " + m.repoThere + " && git show ",
 		"  back: ssh -t gpu-box 'git -C " + m.repoThere + " worktree add ", "  drop: ssh -t gpu-box 'git -C ", "  drop: ssh -t gpu-box 'rm -rf ",
 	} {

@@ -129,9 +129,17 @@ func hostStatuses(one hosts.Answer, now time.Time) []observe.SessionStatus {
 // stateThere returns the state of an agent in a host's answer.
 func stateThere(agent hosts.Said) session.AgentStatus {
 	reason := agent.Text("reason")
-	return session.AgentStatus{
-		State: session.State(agent.Text("state")), Reason: reason, Since: agent.Time("state_since"), Cause: causes[reason], CutTurn: agent.Number("cut_turn"),
+	st := session.AgentStatus{
+		State: session.State(agent.Text("state")), Word: agent.Text("word"), Reason: reason, Since: agent.Time("state_since"), Cause: causes[reason],
+		CutTurn: agent.Number("cut_turn"),
 	}
+	if limit, is := agent["limit"].(map[string]any); is {
+		st.Limit = &session.Limit{}
+		if until := hosts.Said(limit).Time("until"); until != nil {
+			st.Limit.Until = *until
+		}
+	}
+	return st
 }
 
 // reached returns the sessions of the hosts that answered.

@@ -50,6 +50,7 @@ type agentJSON struct {
 	PaneAlive      *bool      `json:"pane_alive,omitempty"`
 	PID            *int       `json:"pid"`
 	State          string     `json:"state"`
+	Word           string     `json:"word"`
 	StateSince     *time.Time `json:"state_since"`
 	StateSource    string     `json:"state_source"`
 	Reason         *string    `json:"reason"`

@@ -234,7 +234,7 @@ func (a *invocation) eachAgent(cmd *cobra.Command, words []string, do func(h *ap
 // agentsAndTurns reads AGENT[@N]... of one session. Without words it is the agent that agentMeant
 // finds.
 func (a *invocation) agentsAndTurns(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, numbers []string, err error) {
-	if len(args) < 2 {
+	if args = eachOf(args); len(args) < 2 {
 		h, s, agent, number, err := a.agentAndTurn(cmd, args)
 		return h, s, []string{agent}, []string{number}, err
 	}
@@ -244,7 +244,7 @@ func (a *invocation) agentsAndTurns(cmd *cobra.Command, args []string) (h *app.A
 // namedTurns is agentsAndTurns for words that all name an agent.
 func (a *invocation) namedTurns(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, numbers []string, err error) {
 	var words []string
-	for _, arg := range args {
+	for _, arg := range eachOf(args) {
 		word, number, err := splitTurn(cmd, arg)
 		if err != nil {
 			return nil, nil, nil, nil, err

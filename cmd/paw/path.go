@@ -159,7 +159,7 @@ func (o *nextOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	case next == nil:
 		return nil
 	case o.dryRun:
-		state := orchestrator.StateWord(next.Agent.AgentStatus)
+		state := next.Agent.InWords()
 		if next.Group == orchestrator.ToReview {
 			state = toReview(&next.Agent) + " to review"
 		}

@@ -92,7 +92,11 @@ func (o *purgeOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	o.printPurged(purged)
 	if !o.Tags && purged.Gone == "" {
-		fmt.Fprintf(o.stdout, "its turn tags stay, and keep the name taken: %s deletes them\n", errs.Line("paw purge %s --tags", purged.Name))
+		what, force := "", ""
+		if len(purged.Aside)+len(purged.Rescues) > 0 {
+			what, force = " and what was rescued", " --force"
+		}
+		fmt.Fprintf(o.stdout, "its turn tags%s stay, and keep the name taken: %s deletes them\n", what, errs.Line("paw purge %s --tags%s", purged.Name, force))
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.
 		}
 		return h, s, nil, args, err
 	}
-	s, agents, err = q.agents(strings.Split(args[0], ","))
+	s, agents, err = q.agents(args[:1])
 	if err == nil {
 		err = app.RequireAgents(s, agents...)
 	}
@@ -302,7 +302,7 @@ func newQueueChange(a *invocation, do queue.Change, short string) *cobra.Command
 				}
 				return err
 			}
-			said, err := queue.Apply(cmd.Context(), h, s, do, ids, starts)
+			said, err := queue.Apply(cmd.Context(), h, s, do, eachOf(ids), starts)
 			if err != nil {
 				return err
 			}

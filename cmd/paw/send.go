@@ -129,7 +129,7 @@ func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *
 			h, s, agent, err := o.oneAgent(cmd, nil)
 			return h, s, []string{agent}, nil, err
 		}
-		h, s, agents, err := o.agents(cmd, strings.Split(args[0], ","))
+		h, s, agents, err := o.agents(cmd, args[:1])
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}

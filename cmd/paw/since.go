@@ -115,7 +115,7 @@ func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, 
 			quiet = append(quiet, d.agent.Record.Name)
 			continue
 		}
-		row := texts(d.agent.Record.Name, orchestrator.StateWord(d.agent.AgentStatus), strconv.Itoa(d.finished), "", strconv.Itoa(d.files), d.last)
+		row := texts(d.agent.Record.Name, d.agent.InWords(), strconv.Itoa(d.finished), "", strconv.Itoa(d.files), d.last)
 		row[1].state = colourOf(d.agent.AgentStatus)
 		if d.failed > 0 {
 			row[3] = cell{strconv.Itoa(d.failed), "error"}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"paw/config/display"
-	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
@@ -132,7 +131,7 @@ func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width
 func agentTable(agents []relative, now time.Time) [][]cell {
 	table := [][]cell{texts("AGENT", "CLI", "STATE", "SINCE", "TURN")}
 	for _, ag := range agents {
-		row := texts(ag.label(), ag.Record.CLI, orchestrator.StateWord(ag.AgentStatus.AgentStatus), since(ag.AgentStatus, now), turnNumber(ag.AgentStatus))
+		row := texts(ag.label(), ag.Record.CLI, ag.InWords(), since(ag.AgentStatus, now), turnNumber(ag.AgentStatus))
 		row[stateColumn].state = colourOf(ag.AgentStatus.AgentStatus)
 		table = append(table, row)
 	}

@@ -139,8 +139,11 @@ func (o *waitOptions) printWaited(w *children.Waited, enough bool) error {
 	rows := make([][]cell, 0, len(w.Agents))
 	for _, one := range w.Agents {
 		if !one.Finished {
-			state := string(one.Status.State)
-			rows = append(rows, []cell{{text: one.Name()}, {state, state}, {}, {}, {text: shorten(one.Status.Reason, 60)}})
+			word := string(one.Status.State) // as in a pipe, and so in --json
+			if isTerminal(o.stdout) {
+				word = one.Status.InWords()
+			}
+			rows = append(rows, []cell{{text: one.Name()}, {word, colourOf(one.Status)}, {}, {}, {text: shorten(one.Status.Reason, 60)}})
 			continue
 		}
 		colour := "active"
@@ -172,7 +175,7 @@ func waitedView(w *children.Waited, enough bool) object {
 			failed = a.Failed
 		}
 		return object{
-			{"name", a.Agent}, {"cli", orNull(a.CLI)}, {"branch", orNull(a.Branch)}, {"finished", a.Finished}, {"state", orNull(a.Status.State)},
+			{"name", a.Agent}, {"cli", orNull(a.CLI)}, {"branch", orNull(a.Branch)}, {"finished", a.Finished}, {"word", orNull(a.Status.InWords())}, {"state", orNull(a.Status.State)},
 			{"state_since", a.Status.Since}, {"reason", orNull(a.Status.Reason)}, {"outcome", orNull(a.Outcome)}, {"failed", failed},
 			{"turn", orNull(a.Turn)}, {"files_changed", a.Files}, {"message", orNull(a.Message)},
 			{"host", given(orNull(a.Host))}, {"session", given(orNull(a.Session))},

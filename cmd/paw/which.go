@@ -43,6 +43,9 @@ func (a *invocation) session(cmd *cobra.Command) (*app.App, *session.Session, er
 // agent.
 func (a *invocation) agent(cmd *cobra.Command, word string) (*app.App, *session.Session, string, error) {
 	h, s, agents, err := a.agents(cmd, []string{word})
+	if err == nil && len(agents) > 1 {
+		err = usagef(cmd, "%s: one agent at a time", word)
+	}
 	if err != nil {
 		return nil, nil, "", err
 	}
@@ -203,15 +206,23 @@ func (q question) sessionFirst() (*session.Session, []string, error) {
 	return s, agents, err
 }
 
-// split removes the session from words SESSION/AGENT. Without one it returns the session of
-// --session.
+// eachOf splits words such as a,b, which name several.
+func eachOf(words []string) (all []string) {
+	for _, word := range words {
+		all = append(all, strings.Split(word, ",")...)
+	}
+	return all
+}
+
+// split removes the session from words SESSION/AGENT and SESSION/AGENT,AGENT. Without one it returns
+// the session of --session.
 func (q question) split(words []string) (string, []string, error) {
 	name := q.name
 	if flag := q.cmd.Flags().Lookup("session"); name == "" && flag != nil && flag.Changed {
 		return "", nil, usagef(q.cmd, "--session: is empty")
 	}
 	var agents []string
-	for _, word := range words {
+	for _, word := range eachOf(words) {
 		if word == "" { // a variable that is not set must not mean everything
 			return "", nil, usagef(q.cmd, "a name is empty")
 		}

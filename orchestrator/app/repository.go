@@ -39,8 +39,25 @@ func (h *App) ManagerOf(ctx context.Context, s *session.Session) (*worktree.Mana
 		return m, errs.New(errs.Failed, "%s: its repository %w, there is another one at %s", s.Name, ErrGone, s.RepoPath).
 			Hint("paw purge %s --force", s.Name)
 	}
+	if there := movedTo(s); there != "" {
+		return m, errs.New(errs.Failed, "%s: its repository was moved from %s to %s", s.Name, s.RepoPath, there).
+			Hint("cd %s && paw recover %s", errs.Quote(there), s.Name)
+	}
 	return m, errs.New(errs.Failed, "%s: its repository %s %w (if it was moved, run paw recover %s in it)", s.Name, s.RepoPath, ErrGone, s.Name).
 		Hint("paw purge %s", s.Name)
+}
+
+// movedTo returns where the repository of a session is now, as git has noted in a worktree that was linked to it again. It is ""
+// where none is.
+func movedTo(s *session.Session) string {
+	for _, w := range s.Agents {
+		if admin, err := gitdir.Linked(w.WorktreePath, "", ""); err == nil {
+			if there, err := gitdir.Discover(gitdir.Common(admin)); err == nil {
+				return RootIn(there)
+			}
+		}
+	}
+	return ""
 }
 
 // Discover finds the repository of a session. The record tells where the main checkout is, which a

@@ -218,7 +218,7 @@ func (w *Waited) Verdict(o WaitOptions) error {
 	var failed, left []string
 	for _, a := range w.Agents {
 		switch {
-		case !a.Finished:
+		case w.WaitsFor(a):
 			left = append(left, a.Name())
 		case a.Failed:
 			failed = append(failed, a.Name())

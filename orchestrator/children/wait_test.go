@@ -38,7 +38,7 @@ func TestVerdictOfAWait(t *testing.T) {
 		"one asks, one busy, any":     {agents: []Awaited{busy, asks}, any: true, asks: true, kind: errs.Waiting, says: "asks: waits for your answer"},
 		"one asks, one failed":        {agents: []Awaited{bad, asks}, asks: true, kind: errs.Waiting, says: "asks: waits for your answer"},
 		"one was never asked":         {agents: []Awaited{ok, fresh}, enough: true},
-		"one was never asked, busy":   {agents: []Awaited{busy, fresh}, kind: errs.Timeout, says: "busy, fresh: not finished after 1m0s"},
+		"one was never asked, busy":   {agents: []Awaited{busy, fresh}, kind: errs.Timeout, says: "busy: not finished after 1m0s"},
 		"one was never asked, named":  {agents: []Awaited{ok, fresh}, named: true, kind: errs.Timeout, says: "fresh: not finished after 1m0s"},
 		"none was asked":              {agents: []Awaited{fresh, fresh}, enough: true},
 		"none was asked, named":       {agents: []Awaited{fresh, fresh}, named: true, kind: errs.Timeout, says: "fresh, fresh: not finished after 1m0s"},

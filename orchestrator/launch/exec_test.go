@@ -85,6 +85,20 @@ func withdrawWhileRead(t *testing.T, path string) error {
 	return nil
 }
 
+// A launcher that wakes up late finds no launch of an earlier generation, and no key.
+func TestTheNextLaunchWithdrawsEarlierOnes(t *testing.T) {
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}}
+	for generation := 1; generation <= 3; generation++ {
+		path, err := writeLaunch(h, launchFile{Session: "shop", Agent: "one", Generation: generation, Argv: []string{"/bin/false"}, Env: []string{"KEY=secret"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.json")); !slices.Equal(left, []string{path}) {
+			t.Errorf("launch %d: %v are there", generation, left)
+		}
+	}
+}
+
 // The folder may have any name: what is open is found and withdrawn all the same.
 func TestLaunchesAreWithdrawnWhateverTheirFolderIsCalled(t *testing.T) {
 	h := &app.App{Paths: config.Paths{StateDir: filepath.Join(t.TempDir(), `st[1]*\?`)}}

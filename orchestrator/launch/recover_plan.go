@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
@@ -56,6 +57,7 @@ type RecoverFacts struct {
 	onBranch        bool   // HEAD of the worktree names the branch, whether the branch exists or not
 	branchExists    bool
 	branchAt        string // other worktree with the branch, "" for none
+	moved           bool   // paw has made that one: it was moved from the agent's path
 	lastCommit      string // newest known commit of the agent
 
 	cliError error // the CLI is unknown or not installed
@@ -153,6 +155,10 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 		}
 		j.Refuse(what, fmt.Sprintf("git -C %s branch %s && paw recover %s", errs.Quote(f.repoPath), strings.TrimSpace(errs.Quote(f.record.Branch)+" "+f.lastCommit), f.sessionName))
 		return false
+	case f.worktreeMissing && f.moved:
+		j.Refuse(fmt.Errorf("its worktree was moved to %s", f.branchAt),
+			fmt.Sprintf("git -C %s worktree move -f -f %s %s && paw recover %s", errs.Quote(f.repoPath), errs.Quote(f.branchAt), errs.Quote(path), f.sessionName))
+		return false
 	case lost && f.branchAt != "":
 		j.Refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
 			fmt.Sprintf("git -C %s switch --detach && paw recover %s", errs.Quote(f.branchAt), f.sessionName))
@@ -217,8 +223,8 @@ func (f *RecoverFacts) lookAtBranch(entries []worktree.Entry) {
 		case e.Branch != f.record.Branch:
 		case e.Path == f.record.WorktreePath:
 			f.onBranch = true
-		default:
-			f.branchAt = cmp.Or(f.branchAt, e.Path)
+		case f.branchAt == "":
+			f.branchAt, f.moved = e.Path, disk.Exists(gitdir.FilledMark(e.AdminDir))
 		}
 	}
 }

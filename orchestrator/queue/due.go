@@ -179,14 +179,19 @@ func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 	case live.Due:
 		return verdict{}
 	case live.NotRunning:
-		return verdict{why: notRunning, held: true}
+		if !agent.Starting {
+			return verdict{why: notRunning, held: true}
+		}
 	case live.NothingOwed, live.NotDue, live.Busy:
 	}
 	if !agent.Silent.IsZero() && d.now.Sub(agent.Silent) >= arrival {
 		return verdict{why: session.HeldSilent, arm: true}
 	}
-	resting := last == nil || last.State != turn.InProgress
-	return verdict{why: "busy", look: resting && agent.Running, arm: true}
+	resting, why := last == nil || last.State != turn.InProgress, "busy"
+	if agent.Starting {
+		why = agent.Status.InWords()
+	}
+	return verdict{why: why, look: resting && agent.Running, arm: true}
 }
 
 // cut returns the id of the task whose turn a limit has cut and which goes on with the agent later,

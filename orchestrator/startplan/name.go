@@ -178,12 +178,14 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 	case err != nil:
 		return errs.New(errs.Failed, "session %s: taken by a record that cannot be read: %w", name, err).Hint("paw doctor"), false
 	case s != nil && s.GitCommonDir == n.repository.CommonDir:
-		var clis []string // CLIs without the names of agents
-		for _, a := range n.agents {
-			clis = append(clis, a.CLI)
+		agents := slices.Clone(n.agents)
+		for i, a := range agents {
+			if s.Agent(a.Name) != nil {
+				agents[i].Name = a.CLI // and add finds a free name
+			}
 		}
 		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath).
-			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("paw add --cli %s --session %s", strings.Join(clis, ","), name), true
+			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("paw add --cli %s --session %s", itemsOf(agents), name), true
 	case s != nil:
 		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath), false
 	case runs:

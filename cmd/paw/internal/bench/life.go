@@ -79,10 +79,11 @@ var (
 	idleRecoverCounts = &counts{tmux: 1, lists: 1, syncs: 2}
 )
 
-// measureSingle times the start of one agent beside a script that does the same, and a recover with
-// nothing to do.
+// measureSingle times the start of one agent beside a script that does the same, with a set-up that
+// takes long, and a recover with nothing to do.
 func (b *bench) measureSingle(w *world) {
 	start := b.job("start, one agent", budget{multiple: 30, counts: oneStartCounts})
+	slow := b.job("start, one agent, set-up of 20 s", budget{multiple: 30, counts: oneStartCounts})
 	shell := b.job("  the same in shell", budget{})
 	idle := b.job("recover, nothing to do", budget{counts: idleRecoverCounts})
 	w.repeat(lives+1, func(_ int, measured step) {
@@ -91,10 +92,26 @@ func (b *bench) measureSingle(w *world) {
 		w.expectAlive(1)
 		measured(idle, w.paw, "recover", sessionName, "--detach")
 		w.expectAlive(1)
-		w.run(w.paw, "stop", sessionName)
-		w.run(w.paw, "purge", sessionName, "--yes", "--tags")
-		w.settle()
+		end := func() {
+			w.run(w.paw, "stop", sessionName)
+			w.run(w.paw, "purge", sessionName, "--yes", "--tags")
+			w.settle()
+		}
+		end()
+		w.extra = w.configured("slow", "\n[worktree]\nsetup = \"sleep 20\"\n")
+		measured(slow, w.startArgs(1)...)
+		end()
+		w.extra = nil
 	})
+}
+
+// configured returns the variables for the usual configuration with more in it.
+func (w *world) configured(name, more string) []string {
+	folder := filepath.Join(w.dir, name, "paw")
+	check(os.MkdirAll(folder, 0o755))
+	usual := must(os.ReadFile(filepath.Join(w.dir, "config", "paw", "config.toml")))
+	check(os.WriteFile(filepath.Join(folder, "config.toml"), append(usual, more...), 0o644))
+	return []string{"XDG_CONFIG_HOME=" + filepath.Dir(folder)}
 }
 
 // measureReady times the start and the status of agents with ports and variables, alternating with
@@ -107,11 +124,7 @@ func (b *bench) measureReady(w *world) {
 	status := b.job("status, 8 agents, with ports and variables", budget{counts: statusCounts})
 	plainStatus := b.job("  the same without", budget{counts: statusCounts})
 	status.budget.multiple, status.budget.of = 1.05, plainStatus
-	folder := filepath.Join(w.dir, "ready", "paw")
-	check(os.MkdirAll(folder, 0o755))
-	plain := must(os.ReadFile(filepath.Join(w.dir, "config", "paw", "config.toml")))
-	ready := "\n[worktree]\nports = 10\nenv = { PORT = \"{port}\", API_PORT = \"{port+1}\", DB = \"{name}\" }\n"
-	check(os.WriteFile(filepath.Join(folder, "config.toml"), append(plain, ready...), 0o644))
+	ready := w.configured("ready", "\n[worktree]\nports = 10\nenv = { PORT = \"{port}\", API_PORT = \"{port+1}\", DB = \"{name}\" }\n")
 	life := func(j, status *job) {
 		w.time(j, w.startArgs(agents)...)
 		w.expectAlive(agents)
@@ -126,7 +139,7 @@ func (b *bench) measureReady(w *world) {
 	for range 2 * lives {
 		w.extra = nil
 		life(without, plainStatus)
-		w.extra = []string{"XDG_CONFIG_HOME=" + filepath.Dir(folder)}
+		w.extra = ready
 		life(with, status)
 	}
 	w.extra = nil
