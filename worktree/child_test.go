@@ -16,6 +16,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
+	"paw/worktree/refs"
 )
 
 // The test binary runs itself as another paw: it waits until its standard input
@@ -31,6 +32,7 @@ type childOrder struct {
 // childMove is a move to make instead: a rewind of the worktree at Path to Target or, with From, a landing.
 type childMove struct {
 	Path, Target, Rescue string
+	Along                []refs.Change // that a rewind takes along
 	From, To             string
 	End                  bool // end what is open in both places
 }
@@ -46,7 +48,9 @@ func (c childMove) do(m *Manager, step func(string)) error {
 		_, err := m.Moves().EndMove(ctx, *at)
 		return errors.Join(err, endInSteps(ctx, m.Moves(), c.Path, step))
 	case c.From == "":
-		_, err := m.Moves().Rewind(ctx, c.Path, c.Target, RewindOptions{Rescue: c.Rescue, Command: "paw rewind", Step: step})
+		_, err := m.Moves().Rewind(ctx, c.Path, c.Target, RewindOptions{
+			Rescue: c.Rescue, Command: "paw rewind", Step: step, Along: func(string, bool) ([]refs.Change, error) { return c.Along, nil },
+		})
 		return err
 	}
 	g, err := m.Moves().Hold(ctx)

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	gocmp "cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
@@ -18,6 +19,7 @@ import (
 	"paw/worktree/gitdir"
 	"paw/worktree/gittest"
 	"paw/worktree/journal"
+	"paw/worktree/refs"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -305,12 +307,25 @@ func (w *movesWorld) rewinds() {
 	}
 	w.note("rewind to %.10s", goal)
 	before := w.before()
-	whole, _ := w.run(childMove{Path: w.p.Path, Target: goal, Rescue: rescue})
+	const now = "refs/paw/s_agent/now"
+	op, was := fmt.Sprintf("refs/paw/s_agent/op/%d", w.n), w.git("for-each-ref", "--format=%(objectname)", now)
+	along := []refs.Change{{Ref: op, To: goal, From: refs.None}}
+	if was != goal {
+		along = append(along, refs.Change{Ref: now, To: goal, From: gocmp.Or(was, refs.None)})
+	}
+	whole, _ := w.run(childMove{Path: w.p.Path, Target: goal, Rescue: rescue, Along: along})
 	open := disk.Exists(filepath.Join(gittest.GitDir(w.t, w.p.Path), journal.File))
 	j, _ := journal.Read(gittest.GitDir(w.t, w.p.Path))
 	edited := w.since(w.p.Path, before)
 	w.recovered(before)
 	if whole && !edited || open && !j.Back {
+		w.wantAt(goal)
+	}
+	took, at := w.git("for-each-ref", op) != "", w.git("for-each-ref", "--format=%(objectname)", now)
+	if want := whole || open && !j.Back; want && !took || open && j.Back && took || took && at != goal || !took && at != was {
+		w.fail("the refs that move along: %s is there: %v; %s was at %q and is at %q", op, took, now, was, at)
+	}
+	if took && !edited {
 		w.wantAt(goal)
 	}
 	if saved := w.git("for-each-ref", "--format=%(objectname)", rescue); saved != "" {

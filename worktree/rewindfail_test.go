@@ -109,7 +109,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeFile(t, w.path(name), "new\n")
-		if err := r.apply(ctx, Rescued{Head: one.Head}); err == nil || readFile(t, w.path(name)) != "new\n" {
+		if err := r.apply(ctx, Rescued{Head: one.Head}, nil); err == nil || readFile(t, w.path(name)) != "new\n" {
 			t.Errorf("%s is %q, %v", name, readFile(t, w.path(name)), err)
 		}
 		at.release()

@@ -240,7 +240,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 // plan sets the steps for a dry run, and notes what comes along.
 func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
-	if how := p.source.badEnd(p.work); how != "" {
+	if how := p.source.badEnd(ctx, p.work); how != "" {
 		p.App.Notef("%s: %s, and what it left is in the request", p.name(), how)
 	}
 	if p.again {

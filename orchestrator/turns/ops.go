@@ -1,0 +1,72 @@
+package turns
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"paw/orchestrator/app"
+	"paw/session/turn"
+)
+
+// Op is one move of an agent's worktree by paw: a rewind, an update, or the undoing of one. Its ref is made as HEAD
+// moves; the ref's commit has the Op in its message.
+type Op struct {
+	Kind   OpKind `json:"kind"`
+	Undone bool   `json:"undone,omitempty"` // it takes such a move back
+	At     int    `json:"at"`               // turn at whose end the worktree is after it, 0 for before the first turn
+	From   int    `json:"from"`             // the same before it
+	Last   int    `json:"last"`             // the agent's last turn at that time
+	Head   string `json:"head"`             // HEAD after it
+
+	Before string `json:"before"` // newest state in the chain before it
+	After  string `json:"after"`  // and after it
+	Files  string `json:"files"`  // commit of what was there before it
+}
+
+// OpKind is the kind of an Op.
+type OpKind string
+
+// Kinds of an Op.
+const (
+	OpRewind OpKind = "rewind"
+	OpUpdate OpKind = "update"
+)
+
+// newest returns the number of the newest move among an agent's refs, 0 for none, and its commit.
+func newest(found map[string]string, turnSession string) (n int, commit string) {
+	for ref, at := range found {
+		text, is := strings.CutPrefix(ref, turn.OpPrefix(turnSession))
+		if number, err := strconv.Atoi(text); is && err == nil && number > n {
+			n, commit = number, at
+		}
+	}
+	return n, commit
+}
+
+// Position returns the newest move of an agent's worktree, nil for none, and the turn at whose end the worktree is: last, the
+// agent's last one, unless the move has put it elsewhere, 0 for before the first. The move counts as long as the chain has not
+// gone on from there, and nobody else has moved HEAD.
+func Position(ctx context.Context, a app.Agent, last int) (op *Op, at int, err error) {
+	own := a.Record.TurnSession
+	found, err := a.Repo.Refs().List(ctx, turn.OpPrefix(own), turn.NowRef(own))
+	n, commit := newest(found, own)
+	if n == 0 || err != nil || !a.Repo.Objects().Has(ctx, commit) { // or gone with a history that was rewritten
+		return nil, last, err
+	}
+	text, err := a.Repo.Objects().Home().Output(ctx, "cat-file", "commit", commit)
+	if err != nil {
+		return nil, last, err
+	}
+	op = &Op{}
+	if err := json.Unmarshal([]byte(text[strings.LastIndex(text, "\n\n")+1:]), op); err != nil {
+		return nil, last, fmt.Errorf("%s: %w", turn.OpRef(own, n), err)
+	}
+	head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
+	if err != nil || op.Last != last || op.After != found[turn.NowRef(own)] || op.Head != head {
+		return op, last, nil //nolint:nilerr // the worktree is gone
+	}
+	return op, op.At, nil
+}
