@@ -46,7 +46,7 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	}
 	r := &rewinding{Agent: h.Agent(s, w), dryRun: o.DryRun, again: fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n)}
 	r.aim = func(t *turns.Recorder, _ *turns.Op) (goal aim, err error) {
-		goal = aim{op: turns.Op{Kind: turns.OpRewind, At: n}, words: EndOfTurn(n)}
+		goal = aim{op: turns.Op{Kind: turns.OpRewind, At: n}, words: turns.EndOfTurn(n)}
 		goal.state = func(c *turns.Chain) (string, error) { return c.At(ctx, n, goal.commit) }
 		if last := turn.NumberOf(r.last); last == n+1 {
 			r.done.Remembers = fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last)
@@ -66,14 +66,6 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		return goal, err
 	}
 	return r.run(ctx)
-}
-
-// EndOfTurn returns the words for a worktree that was put back to the end of turn n.
-func EndOfTurn(n int) string {
-	if n == 0 {
-		return "back before turn 1"
-	}
-	return fmt.Sprintf("back at the end of turn %d", n)
 }
 
 // UndoRewind takes back the newest move of the worktree by paw, also one that was interrupted, as long as no turn

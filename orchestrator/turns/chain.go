@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
@@ -254,15 +255,17 @@ func (c *Chain) Moves(ctx context.Context, op Op) ([]refs.Change, error) {
 	return changes, nil
 }
 
-// Came writes down the size of HEAD's log after a move: what the worktree had got before it, it did not get since.
+// Came writes down the size of HEAD's log after a move: what the worktree had got before it, it did not get since. It also
+// writes down where the worktree is, for a look without git.
 func (c *Chain) Came(op Op) {
 	c.Remember(states.State{Twin: op.After, Head: op.Head, Log: states.LogSize(c.adminDir())})
+	observe.NoteRewound(c.Agent, op.Last, op.Head, op.Where())
 }
 
 // Moved makes a state the newest one because the worktree was made anew there. head is its HEAD: what it had got
 // before, it did not get since.
 func (c *Chain) Moved(ctx context.Context, now, head string) error {
-	c.Remember(states.State{Twin: now, Head: head, Log: states.LogSize(c.adminDir())})
+	c.Came(Op{After: now, Head: head})
 	if now == c.was {
 		return nil
 	}

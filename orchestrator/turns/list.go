@@ -24,8 +24,8 @@ type AgentTurns struct {
 	// RewoundTo is the turn to whose end the worktree was rewound after the last turn, 0 for the
 	// start; nil where it was not, or the rewind was undone.
 	RewoundTo *int
+	Where     string // says that, and whether an update followed
 	BackBy    string // argument of `paw rewind AGENT` that takes the rewind back: --undo, or a turn's number if something else followed
-	Updated   bool   // an update followed the rewind
 
 	LeftOut []string // notes about numbers that have a foreign tag and no turn
 }
@@ -120,8 +120,8 @@ func (list *AgentTurns) AddRewind(ctx context.Context, a app.Agent) error {
 	if at == last || err != nil {
 		return err
 	}
-	list.RewoundTo, list.BackBy = &at, fmt.Sprint(last)
-	if list.Updated = op.Kind == OpUpdate && !op.Undone; op.Kind == OpRewind && !op.Undone {
+	list.RewoundTo, list.Where, list.BackBy = &at, op.Where(), fmt.Sprint(last)
+	if op.Kind == OpRewind && !op.Undone {
 		list.BackBy = "--undo"
 	}
 	return nil

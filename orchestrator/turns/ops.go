@@ -26,6 +26,25 @@ type Op struct {
 	Files  string `json:"files"`  // commit of what was there before it
 }
 
+// Where says where the worktree is after the move, "" for at the end of its last turn.
+func (op Op) Where() string {
+	switch {
+	case op.At == op.Last:
+		return ""
+	case op.Kind == OpUpdate && !op.Undone:
+		return EndOfTurn(op.At) + ", with an update since"
+	}
+	return EndOfTurn(op.At)
+}
+
+// EndOfTurn returns the words for a worktree that was put back to the end of turn n.
+func EndOfTurn(n int) string {
+	if n == 0 {
+		return "back before turn 1"
+	}
+	return fmt.Sprintf("back at the end of turn %d", n)
+}
+
 // OpKind is the kind of an Op.
 type OpKind string
 
