@@ -66,8 +66,8 @@ func newest(found map[string]string, turnSession string) (n int, commit string) 
 }
 
 // Position returns the newest move of an agent's worktree, nil for none, and the turn at whose end the worktree is: last, the
-// agent's last one, unless the move has put it elsewhere, 0 for before the first. The move counts as long as the chain has not
-// gone on from there, and nobody else has moved HEAD.
+// agent's last one, unless the move has put it elsewhere, 0 for before the first. The move counts as long as nobody else has
+// moved HEAD, and the worktree was not made anew.
 func Position(ctx context.Context, a app.Agent, last int) (op *Op, at int, err error) {
 	own := a.Record.TurnSession
 	found, err := a.Repo.Refs().List(ctx, turn.OpPrefix(own), turn.NowRef(own))
@@ -84,8 +84,13 @@ func Position(ctx context.Context, a app.Agent, last int) (op *Op, at int, err e
 		return nil, last, fmt.Errorf("%s: %w", turn.OpRef(own, n), err)
 	}
 	head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath)
-	if err != nil || op.Last != last || op.After != found[turn.NowRef(own)] || op.Head != head {
+	if err != nil || op.Last != last || op.Head != head {
 		return op, last, nil //nolint:nilerr // the worktree is gone
+	}
+	if now := found[turn.NowRef(own)]; now != op.After {
+		if after, err := a.Repo.Objects().Contains(ctx, now, op.After); err != nil || !after {
+			return op, last, nil //nolint:nilerr // the worktree was made anew
+		}
 	}
 	return op, op.At, nil
 }
