@@ -59,6 +59,7 @@ commands:
 FUZZTIME ?= 20s
 MODELSTEPS ?= 2000
 MODELKILLS ?= 100
+MOVESTEPS ?= 3000
 ORDERS ?= 1000
 FUZZ = config/FuzzLoad config/FuzzBounds config/display/FuzzDisplay session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
 	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/cli/FuzzClaudePastes orchestrator/cli/internal/records/FuzzMembers orchestrator/cli/demo/program/FuzzDecoder \
@@ -69,7 +70,7 @@ fuzz:
 		echo $$f; go test ./$${f%/*} -run '^$$' -fuzz "^$${f##*/}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit; done
 	PAW_BLAME_HISTORIES=1000 go test ./worktree -count=1 -timeout 60m -run '^TestBlameFollowsRandomHistories$$'
 	PAW_MODEL_STEPS=$(MODELSTEPS) PAW_MODEL_KILLS=$(MODELKILLS) go test ./orchestrator -count=1 -timeout 60m -run '^TestLandings(FollowTheModel|SurviveKills)$$'
-	PAW_MOVES_STEPS=$(MODELSTEPS) go test ./worktree -count=1 -timeout 60m -run '^TestMovesFollowTheModel$$'
+	PAW_MOVES_STEPS=$(MOVESTEPS) go test ./worktree -count=1 -timeout 60m -run '^TestMovesFollowTheModel$$'
 	PAW_ORDERS=$(ORDERS) go test ./orchestrator/queue -count=1 -timeout 60m -run '^TestRandomOrders$$'
 
 test-clis: tools build

@@ -33,7 +33,7 @@ type Rescued struct {
 // HEAD when target was taken: its first parent if target is a snapshot, else target itself. Later
 // commits stay reachable through the rescue. The index equals HEAD, and has the files of target that
 // git ignores besides; content that was only staged is in the second parent of the rescue. If
-// nothing has to change, nothing is kept, and the previous rewind stays the last one.
+// nothing has to change, and no ref, nothing is kept.
 //
 // Files that git converts (line ends, filters) come back as git checks them out, and of the
 // permissions only the executable bit.
@@ -79,8 +79,7 @@ type RewindOptions struct {
 	Step    func(name string) // called after each step; may be nil
 
 	// Along returns changes of refs that are made as HEAD moves: all of them and the move, or none. before is
-	// a commit of what is there, which nothing but Rescue keeps, and moves is false if all is as at the goal,
-	// so that only the refs change. nil changes none.
+	// a commit of what is there, and moves is false if all is as at the goal. nil changes none.
 	Along func(before string, moves bool) ([]refs.Change, error)
 }
 
@@ -152,14 +151,8 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 		done.Head = r.to.Head
 	}
 	moves := len(changes) > 0 || len(r.Indexed) > 0 || done.Head != r.Head
-	if moves {
-		err = tryFilters(ctx, r.m.Repository.CommonDir, r.at.Checkout, r.m.settings, func() ([]objects.Change, error) { return changes, nil })
-		if err == nil {
-			err = r.m.refs.Keep(ctx, done.Commit, r.options.Rescue)
-		}
-		if err != nil {
-			return Rescued{}, err
-		}
+	if err := tryFilters(ctx, r.m.Repository.CommonDir, r.at.Checkout, r.m.settings, func() ([]objects.Change, error) { return changes, nil }); err != nil {
+		return Rescued{}, err
 	}
 	var along []refs.Change
 	if r.options.Along != nil {
@@ -167,8 +160,11 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 			return Rescued{}, err
 		}
 	}
-	if !moves {
-		return done, r.m.refs.Apply(ctx, along)
+	if !moves && len(along) == 0 {
+		return done, nil
+	}
+	if err := r.m.refs.Keep(ctx, done.Commit, r.options.Rescue); err != nil {
+		return Rescued{}, err
 	}
 	done.Ref, done.Changed = r.options.Rescue, len(changes)
 	return done, r.apply(ctx, done, along)
