@@ -272,6 +272,7 @@ func (l placeLock) dropStaleLock() error {
 	if err != nil {
 		return nil //nolint:nilerr // no git of paw was cut
 	}
+	defer os.Remove(note)
 	last, err := os.Lstat(note)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -312,7 +313,8 @@ func (w *movesWorld) recovered(before map[string]map[string]string) {
 	for _, dir := range []string{w.Dir, w.p.Path} {
 		admin := gittest.GitDir(w.t, dir)
 		if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) {
-			w.fail("%s: a journal or a lock is left", dir)
+			left, _ := filepath.Glob(filepath.Join(admin, "*.lock"))
+			w.fail("%s: a journal or a lock is left: %v, %q", dir, journal.Left(admin), left)
 		}
 	}
 }
@@ -443,7 +445,9 @@ func (w *movesWorld) landing(back bool) {
 	status := func() string {
 		said := w.git("status", "--porcelain", "--untracked-files=all")
 		if move.FilesFrom+move.FilesTo != "" { // what was handed over comes back, and is staged no more
-			said = regexp.MustCompile(`(?m)^...`).ReplaceAllString(said, "")
+			lines := strings.Split(regexp.MustCompile(`(?m)^...`).ReplaceAllString(said, ""), "\n")
+			slices.Sort(lines)
+			said = strings.Join(lines, "\n")
 		}
 		return said
 	}
