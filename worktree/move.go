@@ -166,7 +166,7 @@ func (m *Moves) unhindered(ctx context.Context, v Move) (hidden, error) {
 		err = &ObstacleError{v.Checkout.Path, obstacles}
 	}
 	if err == nil {
-		err = tryFilters(ctx, m.Repository.CommonDir, *v.Checkout, m.settings, func() ([]objects.Change, error) {
+		err = tryFilters(ctx, *v.Checkout, m.settings, func() ([]objects.Change, error) {
 			return objects.Between(ctx, m.objects.Home(), cmp.Or(v.FilesFrom, v.From), cmp.Or(v.FilesTo, v.To))
 		})
 	}

@@ -151,7 +151,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 		done.Head = r.to.Head
 	}
 	moves := len(changes) > 0 || len(r.Indexed) > 0 || done.Head != r.Head
-	if err := tryFilters(ctx, r.m.Repository.CommonDir, r.at.Checkout, r.m.settings, func() ([]objects.Change, error) { return changes, nil }); err != nil {
+	if err := tryFilters(ctx, r.at.Checkout, r.m.settings, func() ([]objects.Change, error) { return changes, nil }); err != nil {
 		return Rescued{}, err
 	}
 	var along []refs.Change
