@@ -9,7 +9,7 @@ RACE    ?= ./...
 DEAD    := golang.org/x/tools/cmd/deadcode@v0.52.0
 GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
-.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist picture commands install clean tools
+.PHONY: all build demo test race lint bench fuzz test-real test-clis test-dist dist picture commands install clean tools
 
 all: build $(BIN)/share
 
@@ -72,6 +72,9 @@ fuzz:
 	PAW_MODEL_STEPS=$(MODELSTEPS) PAW_MODEL_KILLS=$(MODELKILLS) go test ./orchestrator -count=1 -timeout 60m -run '^TestLandings(FollowTheModel|SurviveKills)$$'
 	PAW_MOVES_STEPS=$(MOVESTEPS) go test ./worktree -count=1 -timeout 60m -run '^TestMovesFollowTheModel$$'
 	PAW_ORDERS=$(ORDERS) go test ./orchestrator/queue -count=1 -timeout 60m -run '^TestRandomOrders$$'
+
+test-real: tools
+	@sh .ci/test-real
 
 test-clis: tools build
 	@sh .ci/test-clis

@@ -172,8 +172,12 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 func (u *Updated) count(ctx context.Context, w work, state, files string) error {
 	changes, err := w.Repo.Objects().ChangesBetween(ctx, state, files)
 	if at := slices.IndexFunc(changes, objects.Change.Gitlink); at >= 0 {
+		in, first := "git -C "+errs.Quote(w.Record.WorktreePath), ""
+		if state != u.was { // git merges over nothing that is not committed
+			first = in + " add -A && " + in + " commit -q -m " + errs.Quote("work of "+w.Record.Name) + " && "
+		}
 		return errs.New(errs.Refused, "%s: not updated, it would add, remove or move a submodule: %s", w.name(), onOneLine(changes[at].Name)).
-			Hint("git -C %s merge %s", errs.Quote(w.Record.WorktreePath), errs.Quote(u.From))
+			Hint("%s%s merge %s", first, in, errs.Quote(u.From))
 	}
 	u.Files = len(changes)
 	return err
