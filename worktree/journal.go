@@ -270,7 +270,7 @@ func (l placeLock) dropStaleLock() error {
 	note := filepath.Join(l.AdminDir, journal.GitsFile)
 	began, err := time.Parse(time.RFC3339Nano, gitdir.Line(note))
 	if err != nil {
-		return nil //nolint:nilerr // no git of paw was cut
+		return nil // no git of paw was cut
 	}
 	defer os.Remove(note)
 	last, err := os.Lstat(note)
@@ -279,7 +279,7 @@ func (l placeLock) dropStaleLock() error {
 	}
 	made, err := os.Lstat(l.indexLock())
 	if err != nil || made.ModTime().Before(began) || made.ModTime().After(last.ModTime().Add(2*lockBeat)) {
-		return nil //nolint:nilerr // there is none, or it is another git's
+		return nil // there is none, or it is another git's
 	}
 	return disk.RemoveFile(l.indexLock())
 }

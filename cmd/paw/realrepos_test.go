@@ -18,7 +18,6 @@ type realRepository struct {
 	between func(w *world)                  // what the user does in the checkout before paw update
 	agent   func(w *world, worktree string) // looks at the worktree of the agent when it has worked
 	landed  func(w *world)                  // looks at the checkout when the work has landed
-	left    string                          // what git status of the worktree says when a turn has written the file
 }
 
 // inTree commits all in the checkout.

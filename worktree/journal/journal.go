@@ -14,7 +14,6 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/gitdir"
-	"paw/worktree/refs"
 )
 
 // Journal describes a move: paw's change of the files, the index and the ref of HEAD in one
@@ -37,7 +36,7 @@ type Journal struct {
 	Rescue string `json:"rescue,omitempty"` // ref of a snapshot from before the move
 	Back   bool   `json:"back,omitempty"`   // the move has failed, and To and Becomes are what was before it
 
-	Refs []refs.Change `json:"refs,omitempty"` // changes of other refs, made as Ref moves
+	Refs []gitdir.RefChange `json:"refs,omitempty"` // changes of other refs, made as Ref moves
 
 	// Paths of a landing whose index entries had these bits before it.
 	Assumed disk.FileNames `json:"assumed,omitempty"` // assume-unchanged
@@ -48,9 +47,9 @@ type Journal struct {
 // TurnBack makes the state before the move the goal.
 func (j *Journal) TurnBack() {
 	j.From, j.To, j.Was, j.Becomes, j.Back = j.To, j.From, j.Becomes, j.Was, true
-	back := make([]refs.Change, len(j.Refs))
+	back := make([]gitdir.RefChange, len(j.Refs))
 	for i, c := range j.Refs {
-		back[i] = refs.Change{Ref: c.Ref, To: c.From, From: c.To}
+		back[i] = gitdir.RefChange{Ref: c.Ref, To: c.From, From: c.To}
 	}
 	j.Refs = back
 }
