@@ -210,7 +210,7 @@ func (r *rewinding) moveTo(ctx context.Context, t *turns.Recorder, goal aim) err
 		Rescue: turn.RewindRef(r.Record.TurnSession, r.App.Now()), Command: "paw rewind", Session: r.Session.Name, Step: func(name string) { r.App.Step("rewind." + name) },
 		Along: func(before string, moves bool) ([]refs.Change, error) {
 			defer r.App.Step("rewind.intended")
-			if op.Files = before; !moves && op.At == op.From && op.After == chain.Was() {
+			if op.Files = before; !moves && op.At == op.From && op.After == chain.Now().Twin {
 				return nil, nil
 			}
 			return chain.Moves(ctx, op)

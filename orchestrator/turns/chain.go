@@ -52,9 +52,6 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 	return c, err
 }
 
-// Was returns what the ref of the newest state is at, "" for none.
-func (c *Chain) Was() string { return c.was }
-
 // Now returns the newest state of the chain.
 func (c *Chain) Now() states.State { return c.last }
 
