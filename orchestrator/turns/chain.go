@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -236,13 +237,14 @@ func (c *Chain) Moves(ctx context.Context, op Op) ([]refs.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	parents := app.Once([]string{op.Before, op.After, op.Files})
+	message := fmt.Sprintf("paw: %s of %s\n\n%s\n", op.Kind, c.Record.TurnSession, text)
 	commit, err := c.Repo.Objects().Commit(ctx, objects.NewCommit{
-		Tree: op.Files + "^{tree}", Parents: parents, Message: fmt.Sprintf("paw: %s of %s\n\n%s\n", op.Kind, c.Record.TurnSession, text), Own: true,
+		Tree: op.Files + "^{tree}", Parents: app.Once([]string{op.Before, op.After, op.Files}), Message: message, Own: true,
 	})
 	if err != nil {
 		return nil, err
 	}
+	_ = disk.ReplaceSoon(opFile(c.Agent), []byte(commit+message))
 	c.Remember(states.State{Twin: op.After, Head: op.Head})
 	n, _ := newest(c.Refs, c.Record.TurnSession)
 	changes := []refs.Change{{Ref: turn.OpRef(c.Record.TurnSession, n+1), To: commit, From: refs.None}}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/session/turn"
 )
@@ -54,6 +56,11 @@ const (
 	OpUpdate OpKind = "update"
 )
 
+// opFile has the id of the commit of the newest move and its message, which saves a look with git.
+func opFile(a app.Agent) string {
+	return filepath.Join(a.App.StateDir(a.Session.Name, a.Record.Name), "op")
+}
+
 // newest returns the number of the newest move among an agent's refs, 0 for none, and its commit.
 func newest(found map[string]string, turnSession string) (n int, commit string) {
 	for ref, at := range found {
@@ -75,9 +82,12 @@ func Position(ctx context.Context, a app.Agent, last int) (op *Op, at int, err e
 	if n == 0 || err != nil || !a.Repo.Objects().Has(ctx, commit) { // or gone with a history that was rewritten
 		return nil, last, err
 	}
-	text, err := a.Repo.Objects().Home().Output(ctx, "cat-file", "commit", commit)
-	if err != nil {
-		return nil, last, err
+	noted, _ := disk.ReadFile(opFile(a))
+	text, is := strings.CutPrefix(string(noted), commit)
+	if !is {
+		if text, err = a.Repo.Objects().Home().Output(ctx, "cat-file", "commit", commit); err != nil {
+			return nil, last, err
+		}
 	}
 	op = &Op{}
 	if err := json.Unmarshal([]byte(text[strings.LastIndex(text, "\n\n")+1:]), op); err != nil {
