@@ -9,7 +9,7 @@ RACE    ?= ./...
 DEAD    := golang.org/x/tools/cmd/deadcode@v0.52.0
 GOFILES := $(shell find . -name '*.go' -not -path './.cache/*')
 
-.PHONY: all build demo test race lint bench fuzz test-clis test-dist dist picture commands install uninstall clean tools
+.PHONY: all build demo test race lint bench fuzz test-real test-clis test-dist dist picture commands install uninstall clean tools
 
 all: build $(BIN)/share
 
@@ -60,6 +60,7 @@ commands:
 FUZZTIME ?= 20s
 MODELSTEPS ?= 2000
 MODELKILLS ?= 100
+MOVESTEPS ?= 3000
 ORDERS ?= 1000
 FUZZ = config/FuzzLoad config/FuzzBounds config/display/FuzzDisplay session/FuzzLoad session/FuzzNameFrom session/turn/FuzzRead session/turn/FuzzText \
 	session/turn/FuzzParseTag tmux/FuzzParsePanes orchestrator/cli/FuzzClaudePastes orchestrator/cli/internal/records/FuzzMembers orchestrator/cli/demo/program/FuzzDecoder \
@@ -70,9 +71,12 @@ fuzz:
 		echo $$f; go test ./$${f%/*} -run '^$$' -fuzz "^$${f##*/}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit; done
 	PAW_BLAME_HISTORIES=1000 go test ./worktree -count=1 -timeout 60m -run '^TestBlameFollowsRandomHistories$$'
 	PAW_MODEL_STEPS=$(MODELSTEPS) PAW_MODEL_KILLS=$(MODELKILLS) go test ./orchestrator -count=1 -timeout 60m -run '^TestLandings(FollowTheModel|SurviveKills)$$'
-	PAW_MOVES_STEPS=$(MODELSTEPS) go test ./worktree -count=1 -timeout 60m -run '^TestMovesFollowTheModel$$'
+	PAW_MOVES_STEPS=$(MOVESTEPS) go test ./worktree -count=1 -timeout 60m -run '^TestMovesFollowTheModel$$'
 	PAW_SETUP_KILLS=1 go test ./cmd/paw -count=1 -timeout 60m -run '^TestSetUpUnderKills$$'
 	PAW_ORDERS=$(ORDERS) go test ./orchestrator/queue -count=1 -timeout 60m -run '^TestRandomOrders$$'
+
+test-real: tools
+	@sh .ci/test-real
 
 test-clis: tools build
 	@sh .ci/test-clis

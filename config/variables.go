@@ -221,16 +221,20 @@ var placeholders = []string{"{parent}", "{repo}", "{session}", "{agent}"}
 var placeholder = lazyregexp.New(`\{[^}]*\}`)
 
 // WorktreePath expands worktree.path for one agent: {parent} is the folder around the repository,
-// {repo} the repository's own name. The result is absolute and clean. The error is an *Error for an
+// {repo} the repository's own name, in {repo}.paw without dots in front. The result is absolute and clean. The error is an *Error for an
 // unknown placeholder, a line break or a relative result.
 func (c Config) WorktreePath(repoPath, session, agent string) (string, error) {
 	template := c.Worktree.Path
 	if p := checkTemplate(template); p != nil {
 		return "", p.of("worktree.path")
 	}
+	name := filepath.Base(repoPath)
+	if shown := strings.TrimLeft(name, "."); shown != "" && strings.HasPrefix(template, "{parent}/{repo}.paw/") {
+		name = shown // programs that watch files skip hidden folders
+	}
 	expanded := strings.NewReplacer(
 		"{parent}", filepath.Dir(repoPath),
-		"{repo}", filepath.Base(repoPath),
+		"{repo}", name,
 		"{session}", session,
 		"{agent}", agent,
 	).Replace(template)

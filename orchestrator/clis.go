@@ -117,6 +117,9 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 		rest = append(rest, "no branch is checked out here, so the first landing needs --into BRANCH")
 	}
 	rest = append(rest, nestedNote(ctx, s)...)
+	if inside, err := filepath.Rel(disk.Resolved(cmp.Or(m.Repository.Worktree, m.Repository.Path)), disk.Resolved(h.Dir)); err == nil && filepath.IsLocal(inside) && inside != "." {
+		rest = append(rest, "agents begin at the top of the repository, not in "+inside)
+	}
 	tags, err := turns.AllTags(ctx, m) // read before the first turn tag is made
 	first := err == nil && len(tags) == 0
 	var uncommitted, decoration []string

@@ -219,6 +219,9 @@ func Turns(ctx context.Context, h *app.App, s *session.Session, agents ...string
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := one.AddRewind(ctx, h.Agent(s, &w).In(m)); err != nil {
+			bad = append(bad, err)
+		}
 		list, problems = append(list, one), append(problems, bad...)
 	}
 	return list, problems, showCut(ctx, h, s, list)

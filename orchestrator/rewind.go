@@ -14,7 +14,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
-	"paw/worktree/states"
+	"paw/worktree/refs"
 )
 
 // Rewound is the result of a rewind.
@@ -44,113 +44,66 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	if err != nil {
 		return nil, err
 	}
-	r := &rewinding{Agent: h.Agent(s, w), kind: session.ShiftRewind, dryRun: o.DryRun, again: fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n)}
-	r.target = func(t *turns.Recorder) (string, error) {
+	r := &rewinding{Agent: h.Agent(s, w), dryRun: o.DryRun, again: fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n)}
+	r.aim = func(t *turns.Recorder, _ *turns.Op) (goal aim, err error) {
+		goal = aim{op: turns.Op{Kind: turns.OpRewind, At: n}, words: turns.EndOfTurn(n)}
+		goal.state = func(c *turns.Chain) (string, error) { return c.At(ctx, n, goal.commit) }
+		if last := turn.NumberOf(r.last); last == n+1 {
+			r.done.Remembers = fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last)
+		} else if last > n {
+			r.done.Remembers = fmt.Sprintf("the conversation of %s still remembers turns %d to %d", agentName, n+1, last)
+		}
 		if n == 0 {
-			err := turns.BeginThere(ctx, t.Agent)
-			return t.Record.Start(), err
+			err = turns.BeginThere(ctx, t.Agent)
+			goal.commit = t.Record.Start()
+			return goal, err
 		}
 		list, _, err := turns.List(ctx, t.Agent)
-		if err != nil {
-			return "", err
+		if err == nil {
+			byForce := turns.Force{Yes: o.Force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
+			goal.commit, err = turns.EndOf(ctx, t.Agent, list, fmt.Sprint(n), byForce)
 		}
-		byForce := turns.Force{Yes: o.Force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
-		return turns.EndOf(ctx, t.Agent, list, fmt.Sprint(n), byForce)
+		return goal, err
 	}
-	r.state = func(c *turns.Chain, commit string) (string, error) { return c.At(ctx, n, commit) }
-	r.remembers = func(last *turn.Record) string {
-		if last == nil || last.Number <= n {
-			return ""
-		}
-		if last.Number == n+1 {
-			return fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last.Number)
-		}
-		return fmt.Sprintf("the conversation of %s still remembers turns %d to %d", agentName, n+1, last.Number)
-	}
-	r.to = func(*session.Agent, int) (int, string) { return n, EndOfTurn(n) }
 	return r.run(ctx)
 }
 
-// EndOfTurn returns the words for a worktree that was put back to the end of turn n.
-func EndOfTurn(n int) string {
-	if n == 0 {
-		return "back before turn 1"
-	}
-	return fmt.Sprintf("back at the end of turn %d", n)
-}
-
-// UndoRewind restores the state from before the last rewind, also from before one that was
-// interrupted.
+// UndoRewind takes back the newest move of the worktree by paw, also one that was interrupted, as long as no turn
+// has come after it.
 func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName string, dryRun bool) (*Rewound, error) {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
 		return nil, err
 	}
-	r := &rewinding{Agent: h.Agent(s, w), kind: session.ShiftUndo, dryRun: dryRun, again: fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName)}
-	r.target = func(t *turns.Recorder) (string, error) {
-		last := t.LastMove
-		if !dryRun {
-			if ended, err := t.Repo.Moves().EndMoveIn(ctx, t.Record.WorktreePath); err != nil {
-				return "", app.Conflict(err)
-			} else if ended != nil { // that one is what the user wants undone
-				h.Notef("%s: %s", agentName, ended)
-				last = t.LastRewind
-			}
+	r := &rewinding{Agent: h.Agent(s, w), dryRun: dryRun, again: fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), undo: true}
+	r.aim = func(t *turns.Recorder, op *turns.Op) (goal aim, err error) {
+		if op == nil || !t.Repo.Objects().Has(ctx, op.Files) || !t.Repo.Objects().Has(ctx, op.Before) {
+			return goal, errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
 		}
-		if err := r.refuseLater(t); err != nil {
-			return "", err
+		goal = aim{commit: op.Files, op: turns.Op{Kind: op.Kind, Undone: !op.Undone, At: op.From}}
+		goal.state = func(c *turns.Chain) (string, error) { return c.Back(ctx, *op) }
+		what := fmt.Sprintf("%s undone, ", op.Kind)
+		if op.Undone && op.Kind == turns.OpUpdate {
+			what = "with the last update again, "
 		}
-		rescue, commit, err := last(ctx)
-		r.state = func(c *turns.Chain, commit string) (string, error) { return c.Back(ctx, rescue, commit) }
-		if err == nil && commit == "" {
-			err = errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
-		}
-		return commit, err
+		goal.words = what + afterTurn(op.From)
+		return goal, r.refuseLater(*op)
 	}
-	r.remembers = func(*turn.Record) string { return "" }
-	r.to = undone
 	return r.run(ctx)
 }
 
 // refuseLater refuses to take back a move that turns have come after: it would take them off too.
-func (r *rewinding) refuseLater(t *turns.Recorder) error {
-	w := *r.Record
-	turns.SettleShift(t.Repo, &w) // without a move that was killed before it took place
-	i := len(w.Shifts) - 1
-	for i >= 0 && w.Shifts[i].Kind == session.ShiftStay {
-		i--
-	}
+func (r *rewinding) refuseLater(op turns.Op) error {
 	now := turn.NumberOf(r.last)
-	if i < 0 || w.Shifts[i].Last >= now {
+	if op.Last >= now {
 		return nil
 	}
-	shift, what := w.Shifts[i], "rewind"
-	if last, _ := w.LastShift(); last != nil && last.Kind == session.ShiftUpdate {
-		what = "update"
-	}
 	had := fmt.Sprintf("turn %d", now)
-	if shift.Last+1 < now {
-		had = fmt.Sprintf("turns %d-%d", shift.Last+1, now)
+	if op.Last+1 < now {
+		had = fmt.Sprintf("turns %d-%d", op.Last+1, now)
 	}
-	return errs.New(errs.Refused, "%s: has had %s since that %s, which --undo would take off too", r.Record.Name, had, what).
-		Hint("paw rewind %s/%s %d", r.Session.Name, r.Record.Name, shift.Last).Hint("paw turns %s/%s", r.Session.Name, r.Record.Name)
-}
-
-// undone returns the turn that an agent's worktree is at after --undo, and the words for it; last
-// is the number of the last turn.
-func undone(w *session.Agent, last int) (at int, words string) {
-	shift, again := w.LastShift()
-	switch {
-	case shift != nil && shift.Kind == session.ShiftUpdate && again:
-		at = w.Rewound.At(last)
-		return at, "with the last update again, " + afterTurn(at)
-	case shift != nil && shift.Kind == session.ShiftUpdate:
-		at = w.Rewound.At(last)
-		return at, "update undone, " + afterTurn(at)
-	case w.Rewound == nil:
-		return last, "rewind undone"
-	}
-	return w.Rewound.From, "rewind undone, " + afterTurn(w.Rewound.From)
+	return errs.New(errs.Refused, "%s: has had %s since that %s, which --undo would take off too", r.Record.Name, had, op.Kind).
+		Hint("paw rewind %s/%s %d", r.Session.Name, r.Record.Name, op.Last).Hint("paw turns %s/%s", r.Session.Name, r.Record.Name)
 }
 
 // afterTurn returns the words for a worktree at the end of turn n or with later edits.
@@ -161,18 +114,23 @@ func afterTurn(n int) string {
 	return fmt.Sprintf("after turn %d", n)
 }
 
-// rewinding is a rewind, or the undo of one, while it is carried out.
+// rewinding is a rewind, or the undo of a move, while it is carried out.
 type rewinding struct {
 	app.Agent
-	kind      session.ShiftKind
-	dryRun    bool
-	again     string                                                  // command that repeats the rewind
-	target    func(*turns.Recorder) (commit string, err error)        // finds the state to put the worktree to
-	state     func(c *turns.Chain, commit string) (string, error)     // finds that state in the chain
-	remembers func(last *turn.Record) string                          // note on the turns that are still in the CLI's conversation
-	to        func(w *session.Agent, last int) (at int, words string) // returns the turn that the worktree will be at, and the words for it
-	last      *turn.Record                                            // last turn of the agent, nil for none
-	done      Rewound
+	dryRun bool
+	undo   bool
+	again  string                                        // command that repeats the rewind
+	aim    func(*turns.Recorder, *turns.Op) (aim, error) // finds the state to put the worktree to, given the newest move, nil for none
+	last   *turn.Record                                  // last turn of the agent, nil for none
+	done   Rewound
+}
+
+// aim is the state to put a worktree to.
+type aim struct {
+	commit string
+	state  func(*turns.Chain) (string, error) // finds that state in the chain
+	op     turns.Op                           // with its kind, and the turn that the worktree will be at
+	words  string                             // for where the worktree will be
 }
 
 // rewindPatience bounds a rewind: a filter of the user that hangs must not keep the agent's lock.
@@ -210,60 +168,82 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	if r.last, err = t.Dir.Last(); err != nil {
 		return err
 	}
-	commit, err := r.target(t)
+	if r.undo && !r.dryRun {
+		ended, err := t.Repo.Moves().EndMoveIn(ctx, r.Record.WorktreePath)
+		if err != nil {
+			return app.Conflict(err)
+		}
+		if ended != nil { // that one is what the user wants undone
+			r.App.Notef("%s: %s", r.Record.Name, ended)
+		}
+	}
+	op, at, err := turns.Position(ctx, t.Agent, turn.NumberOf(r.last))
 	if err != nil {
 		return err
 	}
-	r.done.Remembers = r.remembers(r.last)
+	goal, err := r.aim(t, op)
+	if err != nil {
+		return err
+	}
+	r.done.At, r.done.To = goal.op.At, goal.words
 	if r.dryRun {
-		settled := *r.Record
-		turns.SettleShift(t.Repo, &settled)
-		r.done.At, r.done.To = r.to(&settled, turn.NumberOf(r.last))
-		return r.look(ctx, t, commit)
+		return r.look(ctx, t, goal.commit)
 	}
-	newest, _, err := t.LastRewind(ctx)
+	goal.op.From, goal.op.Last = at, turn.NumberOf(r.last)
+	return r.moveTo(ctx, t, goal)
+}
+
+// moveTo moves the worktree, and the refs that belong to that.
+func (r *rewinding) moveTo(ctx context.Context, t *turns.Recorder, goal aim) error {
+	chain, err := r.takeMoved(ctx, t)
 	if err != nil {
 		return err
 	}
-	if err := r.takeMoved(ctx, t); err != nil {
+	op := goal.op
+	if op.After, err = goal.state(chain); err != nil {
 		return err
 	}
-	rescue := turn.RewindRef(r.Record.TurnSession, r.App.Now(), newest)
-	now, err := r.intend(ctx, t, rescue, commit)
-	if err != nil {
+	if op.Head, err = t.Repo.Objects().SnapshotHead(ctx, goal.commit); err != nil {
 		return err
 	}
-	done, err := t.Repo.Moves().Rewind(ctx, r.Record.WorktreePath, commit, worktree.RewindOptions{
-		Rescue: rescue, Command: "paw rewind", Session: r.Session.Name, Step: func(name string) { r.App.Step("rewind." + name) },
+	done, err := t.Repo.Moves().Rewind(ctx, r.Record.WorktreePath, goal.commit, worktree.RewindOptions{
+		Rescue: turn.RewindRef(r.Record.TurnSession, r.App.Now()), Command: "paw rewind", Session: r.Session.Name, Step: func(name string) { r.App.Step("rewind." + name) },
+		Along: func(before string, moves bool) ([]refs.Change, error) {
+			defer r.App.Step("rewind.intended")
+			if op.Files = before; !moves && op.At == op.From && op.After == chain.Now().Twin {
+				return nil, nil
+			}
+			return chain.Moves(ctx, op)
+		},
 	})
 	if err != nil {
-		return errors.Join(r.refused(app.Unmoved(err, r.Record.Name+": not rewound", r.again)), r.withdraw(ctx, err))
+		return r.refused(app.Unmoved(err, r.Record.Name+": not rewound", r.again))
 	}
 	r.App.Step("rewind.moved")
 	r.done.RescueRef, r.done.Head, r.done.Changed, r.done.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
-	if err := r.follow(ctx, t, now); err != nil {
-		return err
-	}
-	return r.note(ctx)
+	chain.Came(op)
+	return nil
 }
 
 // takeMoved records the state of the worktree if HEAD has moved since the last one, as by a git merge of the user. Commits
-// that came with that would count as the agent's work once the rewind is undone.
-func (r *rewinding) takeMoved(ctx context.Context, t *turns.Recorder) error {
+// that came with that would count as the agent's work once the rewind is undone. It returns the chain.
+func (r *rewinding) takeMoved(ctx context.Context, t *turns.Recorder) (*turns.Chain, error) {
 	chain, err := turns.ChainOf(ctx, t.Agent)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	head, err := t.Repo.Refs().WorktreeHead(ctx, r.Record.WorktreePath)
 	if err != nil || head == chain.Now().Head {
-		return err
+		return chain, err
 	}
 	shot, err := turns.Now(ctx, t.Agent)
 	if err != nil || len(shot.NotSaved) > 0 {
-		return nil //nolint:nilerr // the move itself refuses then, and says why
+		return chain, nil //nolint:nilerr // the move itself refuses then, and says why
 	}
-	_, err = turns.Continue(ctx, t.Agent, shot.Commit, turns.HeadOf(shot), turns.Present(t.Agent))
-	return err
+	if _, err = turns.Continue(ctx, t.Agent, shot.Commit, turns.HeadOf(shot), turns.Present(t.Agent)); err != nil {
+		return nil, err
+	}
+	return turns.ChainOf(ctx, t.Agent)
 }
 
 // refused adds a look at the worktree to a refusal without a hint.
@@ -292,81 +272,6 @@ func (r *rewinding) look(ctx context.Context, t *turns.Recorder, commit string) 
 	paths, err := m.Objects().ChangedPaths(ctx, now.Commit, commit)
 	r.done.Changed, r.done.Untouched = len(paths), now.NotSaved
 	return err
-}
-
-// intend writes the coming position of the worktree into the record before the move: landing
-// and the list of turns depend on it, also if paw is killed between the move and note. It returns
-// the state in the chain that the move leads to.
-func (r *rewinding) intend(ctx context.Context, t *turns.Recorder, rescue, commit string) (now string, err error) {
-	last := turn.NumberOf(r.last)
-	goal, err := t.Repo.Objects().State(ctx, commit)
-	if err != nil {
-		return "", err
-	}
-	_, err = r.App.Update(ctx, r.Session.Name, func(rec *session.Session) error {
-		w := rec.Agent(r.Record.Name)
-		if w == nil {
-			return nil
-		}
-		if err := turns.SettleMove(ctx, r.App.Agent(rec, w).In(t.Repo)); err != nil {
-			return err
-		}
-		c, err := turns.ChainOf(ctx, r.App.Agent(rec, w).In(t.Repo))
-		if err != nil {
-			return err
-		}
-		if now, err = r.state(c, commit); err != nil {
-			return err
-		}
-		c.Remember(states.State{Twin: now, Head: goal.Head})
-		r.done.At, r.done.To = r.to(w, last)
-		rec.Shifted(r.Record.Name, session.Shift{Kind: r.kind, To: r.done.At, Last: last, Rescue: rescue, Head: goal.Head, Was: c.Was(), Now: now})
-		return nil
-	})
-	r.App.Step("rewind.intended")
-	return now, err
-}
-
-// follow makes the state that the worktree was moved to the newest one of the chain.
-func (r *rewinding) follow(ctx context.Context, t *turns.Recorder, now string) error {
-	c, err := turns.ChainOf(ctx, t.Agent)
-	if err == nil {
-		err = c.Moved(context.WithoutCancel(ctx), now, r.done.Head, r.done.RescueRef)
-	}
-	r.App.Step("rewind.followed")
-	return err
-}
-
-// withdraw removes the entry of intend from the record, unless the worktree is half moved.
-func (r *rewinding) withdraw(ctx context.Context, cause error) error {
-	if _, ok := errors.AsType[*worktree.HalfMovedError](cause); ok {
-		return nil
-	}
-	return r.App.UpdateAgent(context.WithoutCancel(ctx), r.Session.Name, r.Record.Name, (*session.Agent).DropShift)
-}
-
-// note writes the position of the worktree into the record after the move, for the list of turns.
-func (r *rewinding) note(ctx context.Context) error {
-	number, done := turn.NumberOf(r.last), &r.done
-	if r.kind == session.ShiftUndo && done.RescueRef == "" { // the rewind to undo was interrupted before it changed anything
-		done.At, done.To = number, "rewind undone"
-		return r.withdraw(ctx, nil)
-	}
-	return r.App.UpdateAgent(ctx, r.Session.Name, r.Record.Name, func(w *session.Agent) {
-		if len(w.Shifts) == 0 {
-			return
-		}
-		was := w.Rewound
-		w.SettleShift(func(string) (bool, error) { return true, nil })
-		w.Rewound.MovedTo(done.Head)
-		if done.RescueRef != "" {
-			return
-		}
-		if was != nil && was.Last == number { // nothing changed, so --undo goes back to the state before the previous rewind
-			w.Rewound.From = was.From
-		}
-		w.Shifts[len(w.Shifts)-1].Kind = session.ShiftStay
-	})
 }
 
 // String returns what happened and the command that undoes it.

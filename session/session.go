@@ -155,9 +155,6 @@ type Agent struct {
 	// SeenCut is the number of the last cut turn that the user has marked as seen, 0 for none.
 	SeenCut int `json:"seen_cut,omitempty"`
 
-	Rewound *Rewound `json:"rewound,omitempty"` // position of the worktree since the last rewind, nil for none
-	Shifts  []Shift  `json:"shifts,omitempty"`  // moves of the worktree, oldest first
-
 	Wait *Wait `json:"wait,omitempty"` // children that the agent waits for, nil for none
 	Done *Done `json:"done,omitempty"` // the agent's statement that the work is done, nil for none
 	// Told is the number of the agent's last turn that its parent was told of; -1 if the parent was

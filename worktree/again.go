@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 	"paw/worktree/snapshot"
 )
 
@@ -34,11 +36,8 @@ func (v *move) endRewind(ctx context.Context) (*Ended, error) {
 		return nil, err
 	case err != nil:
 		return nil, err
-	case v.Back:
-		err = v.close()
-	default:
-		err = v.done()
 	}
+	err = v.close()
 	return &Ended{Journal: v.Journal, Moved: !v.Back, Kept: kept}, err
 }
 
@@ -233,12 +232,19 @@ func (r *rewind) forceBack(ctx context.Context, changes []objects.Change) error 
 // headAndIndex moves HEAD and then the index to where the files are. On the way back the index is still
 // the one from before.
 func (v *move) headAndIndex(ctx context.Context, l *snapshot.Look) error {
-	if head := v.m.head(ctx, v.at.Checkout); head != v.To {
-		if err := v.m.moveRef(ctx, v.repo(), v.Ref, v.To, head, v.Log, nil); err != nil {
-			return err
-		}
-		v.step(StepBranch)
+	along, err := v.refsLeft(ctx)
+	if err != nil {
+		return err
 	}
+	if head := v.m.head(ctx, v.at.Checkout); head != v.To {
+		err = v.m.moveRef(ctx, v.repo(), v.Ref, v.To, head, v.Log, along)
+	} else {
+		err = v.m.refs.Apply(ctx, along)
+	}
+	if err != nil {
+		return err
+	}
+	v.step(StepBranch)
 	if v.Back {
 		return nil
 	}
@@ -251,6 +257,19 @@ func (v *move) headAndIndex(ctx context.Context, l *snapshot.Look) error {
 	}
 	v.step(StepIndex)
 	return err
+}
+
+// refsLeft returns the changes of refs that the move has not made yet.
+func (v *move) refsLeft(ctx context.Context) ([]refs.Change, error) {
+	if len(v.Refs) == 0 {
+		return nil, nil
+	}
+	names := make([]string, len(v.Refs))
+	for i, c := range v.Refs {
+		names[i] = c.Ref
+	}
+	at, err := v.m.refs.List(ctx, names...)
+	return slices.DeleteFunc(slices.Clone(v.Refs), func(c refs.Change) bool { return cmp.Or(at[c.Ref], refs.None) == c.To }), err
 }
 
 // resetIndex makes the index of the commit that a rewind leads to, from the present index: entries keep

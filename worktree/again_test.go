@@ -1,7 +1,6 @@
 package worktree
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,45 +34,6 @@ func (w *turns) ended() *Ended {
 		w.t.Fatal(err)
 	}
 	return ended
-}
-
-// TestCutRewindIsDoneAgain: a rewind that was cut after any step is done again, and its rescue has what was there before.
-func TestCutRewindIsDoneAgain(t *testing.T) {
-	for _, at := range []string{StepLocked, StepFiles, StepBranch, StepIndex} {
-		for _, forward := range []bool{true, false} {
-			w := newTurns(t, "*.log\n")
-			w.mixed()
-			first, one := w.hashes(), w.take()
-			w.in("add", "-A", "t")
-			w.in("commit", "-qm", "second")
-			w.put("new/file", "new\n", 0o644)
-			w.put("t/8.txt", "staged\n", 0o644)
-			w.in("add", "t/8.txt")
-			w.put("t/8.txt", "and edited\n", 0o644)
-			second := w.hashes()
-			to, want := one.Commit, first
-			if forward {
-				to, want = w.rewind(one.Commit, "refs/paw/s_agent/rescue/0").Commit, second
-			}
-			head := w.in("rev-parse", to+"^{commit}")
-			if parent := w.in("rev-parse", to+"^"); to != parent {
-				head = parent
-			}
-			before := w.hashes()
-			w.cut(at, to, "refs/paw/s_agent/rescue/1")
-			for range 2 {
-				if ended := w.ended(); ended != nil && (!ended.Moved || ended.Kept != "") {
-					t.Errorf("%s: %s", at, ended)
-				}
-			}
-			w.wantFiles(at, want)
-			if got := w.in("rev-parse", "HEAD"); got != head || w.in("diff", "--cached", "--name-only") != "" {
-				t.Errorf("%s: HEAD is %s, want %s; staged is %q", at, got, head, w.in("diff", "--cached", "--name-only"))
-			}
-			w.rewind("refs/paw/s_agent/rescue/1", "refs/paw/s_agent/rescue/2")
-			w.wantFiles(at+", undone", before)
-		}
-	}
 }
 
 // TestWhatCameSinceACutRewindIsKept: what somebody has written, staged or committed since, and what a git has half written, is kept
@@ -147,41 +107,4 @@ func TestCutRewindIsNotEndedOverARepository(t *testing.T) {
 		t.Errorf("%v", ended)
 	}
 	w.wantFiles("ended", first)
-}
-
-// TestCutRewindCutAgain: ending is cut in turn, after each step.
-func TestCutRewindCutAgain(t *testing.T) {
-	w := newTurns(t, "")
-	w.mixed()
-	one, first := w.take(), w.hashes()
-	w.in("add", "-A")
-	w.in("commit", "-qm", "second")
-	w.put("t/9.txt", "new\n", 0o644)
-	w.cut(StepLocked, one.Commit, "refs/paw/s_agent/rescue/1")
-	w.put("t/9.txt", "since\n", 0o644)
-	for i, at := range []string{StepKept, StepFiles, StepBranch, StepIndex} {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			_ = endInSteps(t.Context(), w.m.Moves(), w.p.Path, func(name string) {
-				if name == at {
-					runtime.Goexit()
-				}
-			})
-			if at != StepBranch || i < 2 { // HEAD moves once
-				t.Errorf("not cut at %s", at)
-			}
-		}()
-		<-done
-	}
-	w.ended()
-	w.wantFiles("ended", first)
-	kept := strings.Fields(w.git("for-each-ref", "--format=%(refname)", "refs/paw/s_agent/rescue"))
-	found := false
-	for _, ref := range kept {
-		found = found || w.git("show", ref+":t/9.txt") == "since"
-	}
-	if !found {
-		t.Errorf("what came since is in none of %s", fmt.Sprint(kept))
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
+	"paw/worktree/refs"
 )
 
 // The test binary runs itself as another paw: it waits until its standard input
@@ -31,8 +32,11 @@ type childOrder struct {
 // childMove is a move to make instead: a rewind of the worktree at Path to Target or, with From, a landing.
 type childMove struct {
 	Path, Target, Rescue string
+	Was                  string        // commit that the files must equal, "" for any
+	Along                []refs.Change // made with the move
 	From, To             string
-	End                  bool // end what is open in both places
+	FilesFrom, FilesTo   string // see Move
+	End                  bool   // end what is open in both places
 }
 
 func (c childMove) do(m *Manager, step func(string)) error {
@@ -46,7 +50,9 @@ func (c childMove) do(m *Manager, step func(string)) error {
 		_, err := m.Moves().EndMove(ctx, *at)
 		return errors.Join(err, endInSteps(ctx, m.Moves(), c.Path, step))
 	case c.From == "":
-		_, err := m.Moves().Rewind(ctx, c.Path, c.Target, RewindOptions{Rescue: c.Rescue, Command: "paw rewind", Step: step})
+		_, err := m.Moves().Rewind(ctx, c.Path, c.Target, RewindOptions{
+			Rescue: c.Rescue, From: c.Was, Command: "paw rewind", Step: step, Along: func(string, bool) ([]refs.Change, error) { return c.Along, nil },
+		})
 		return err
 	}
 	g, err := m.Moves().Hold(ctx)
@@ -54,7 +60,9 @@ func (c childMove) do(m *Manager, step func(string)) error {
 		return err
 	}
 	defer g.Release()
-	return m.Moves().Advance(ctx, g, Move{Branch: "main", From: c.From, To: c.To, Checkout: at, Log: "paw land", Command: "paw land"}, step)
+	return m.Moves().Advance(ctx, g, Move{
+		Branch: "main", From: c.From, To: c.To, FilesFrom: c.FilesFrom, FilesTo: c.FilesTo, Checkout: at, Log: "paw land", Command: "paw land", Refs: c.Along,
+	}, step)
 }
 
 // endInSteps ends a rewind that is open, like EndMoveIn, and calls step after each step.
@@ -127,7 +135,12 @@ func (w *world) paw(dieAt string, env []string, plans ...Plan) *paw {
 // process is this binary once more, with more environment.
 func (w *world) process(env []string, args ...string) *paw {
 	w.t.Helper()
-	p := &paw{cmd: exec.CommandContext(w.t.Context(), os.Args[0], args...), out: &strings.Builder{}}
+	return w.command(env, append([]string{os.Args[0]}, args...)...)
+}
+
+func (w *world) command(env []string, words ...string) *paw {
+	w.t.Helper()
+	p := &paw{cmd: exec.CommandContext(w.t.Context(), words[0], words[1:]...), out: &strings.Builder{}}
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	var err error

@@ -2,18 +2,19 @@ package worktree
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"paw/config/disk"
+	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
+	"paw/worktree/snapshot"
 )
 
 // requiresFilter reports whether a filter is set without which git writes no file (filter.NAME.required).
@@ -28,20 +29,35 @@ func (s Settings) requiresFilter() bool {
 
 // hasAttributes reports, without git, whether a file of the checkout may have attributes, by which git knows what a
 // filter is for: one in its index, in the repository or of the user.
-func hasAttributes(commonDir string, at gitdir.Checkout) bool {
+func hasAttributes(at gitdir.Checkout) bool {
 	index, err := disk.ReadFile(filepath.Join(at.AdminDir, "index"))
-	home, _ := os.UserHomeDir()
-	return err != nil || bytes.Contains(index, []byte("attributes")) || disk.Exists(filepath.Join(commonDir, "info", "attributes")) ||
-		disk.Exists(filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "attributes"))
+	return err != nil || bytes.Contains(index, []byte("attributes")) || slices.ContainsFunc(snapshot.AttributeFiles(at.AdminDir), disk.Exists)
+}
+
+// namesAttributes matches settings that name a file of attributes, or another one of settings.
+var namesAttributes = lazyregexp.New(`(?i)attributesfile|\[include`)
+
+// namedAttributes reports, mostly without git, whether a setting names a file of attributes.
+func namedAttributes(at gitdir.Checkout, settings func() (Settings, error)) bool {
+	mayName := slices.ContainsFunc(snapshot.ConfigFiles(at.AdminDir), func(file string) bool {
+		content, _ := disk.ReadFile(file)
+		return namesAttributes().Match(content)
+	})
+	if !mayName {
+		return false
+	}
+	set, err := settings()
+	return err != nil || len(set["core.attributesfile"]) > 0
 }
 
 // tryFilters has git convert the files that changes bring to a checkout, and throws them away. A required
 // filter that fails then does so before the first file has moved: what is put back would be unconverted.
-func tryFilters(ctx context.Context, commonDir string, at gitdir.Checkout, settings func(context.Context) (Settings, error), changes func() ([]objects.Change, error)) error {
-	if !hasAttributes(commonDir, at) {
+func tryFilters(ctx context.Context, at gitdir.Checkout, settings func(context.Context) (Settings, error), changes func() ([]objects.Change, error)) error {
+	read := sync.OnceValues(func() (Settings, error) { return settings(ctx) })
+	if !hasAttributes(at) && !namedAttributes(at, read) {
 		return nil
 	}
-	set, err := settings(ctx)
+	set, err := read()
 	if err != nil || !set.requiresFilter() {
 		return err
 	}

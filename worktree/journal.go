@@ -65,8 +65,7 @@ type move struct {
 	journal.Journal
 	m    *Moves
 	at   placeLock
-	also *os.File      // another file that git processes inherit, nil for none
-	refs []refs.Change // made as the branch moves
+	also *os.File // another file that git processes inherit, nil for none
 	step func(name string)
 }
 
@@ -150,33 +149,6 @@ func (v *move) write() error {
 		return err
 	}
 	return disk.Replace(filepath.Join(v.at.AdminDir, journal.File), content)
-}
-
-// done closes the journal of a completed move.
-func (v *move) done() error {
-	if v.Rescue != "" {
-		if err := disk.Replace(filepath.Join(v.at.AdminDir, journal.DoneFile), []byte(v.Rescue+"\n")); err != nil {
-			return err
-		}
-	}
-	return v.close()
-}
-
-// TookPlace reports whether the last move of the worktree at path, with this rescue ref, has taken
-// place, or will when its open journal is ended.
-func (m *Moves) TookPlace(path, rescue string) (bool, error) {
-	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
-	if err != nil {
-		return false, err
-	}
-	j, err := journal.Read(admin)
-	if err != nil {
-		return false, err
-	}
-	if j != nil && j.Rescue == rescue {
-		return !j.Back, nil
-	}
-	return gitdir.Line(filepath.Join(admin, journal.DoneFile)) == rescue, nil
 }
 
 // reached reports whether a ref, now at head, has been moved by this move. The ref may have been
@@ -298,15 +270,16 @@ func (l placeLock) dropStaleLock() error {
 	note := filepath.Join(l.AdminDir, journal.GitsFile)
 	began, err := time.Parse(time.RFC3339Nano, gitdir.Line(note))
 	if err != nil {
-		return nil //nolint:nilerr // no git of paw was cut
+		return nil // no git of paw was cut
 	}
+	defer os.Remove(note)
 	last, err := os.Lstat(note)
 	if err != nil {
 		return err
 	}
 	made, err := os.Lstat(l.indexLock())
 	if err != nil || made.ModTime().Before(began) || made.ModTime().After(last.ModTime().Add(2*lockBeat)) {
-		return nil //nolint:nilerr // there is none, or it is another git's
+		return nil // there is none, or it is another git's
 	}
 	return disk.RemoveFile(l.indexLock())
 }

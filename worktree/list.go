@@ -118,6 +118,7 @@ func readEntry(admin string, refs *gitdir.Refs) Entry {
 type Glimpse struct {
 	Gone     bool   // no git worktree is at the path
 	Branch   string // branch in use there; the expected one if unknown, "" for none
+	Head     string // commit of the expected branch if that is in use, else ""
 	CutShort string // command of an interrupted move, "" for none
 	Moved    bool   // the branch was moved from elsewhere, see snapshot.MovedFrom
 }
@@ -133,7 +134,8 @@ func Glance(ctx context.Context, path, branch string, refs *gitdir.Refs) Glimpse
 	}
 	g := Glimpse{Branch: branchIn(admin, branch), CutShort: journal.CutShort(admin)}
 	if ref := "refs/heads/" + branch; gitdir.Line(filepath.Join(admin, "HEAD")) == "ref: "+ref {
-		g.Moved = snapshot.MovedFrom(ctx, path, admin, refs.Resolve(ref)) != ""
+		g.Head = refs.Resolve(ref)
+		g.Moved = snapshot.MovedFrom(ctx, path, admin, g.Head) != ""
 	}
 	return g
 }

@@ -140,8 +140,8 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 	if err != nil {
 		return err
 	}
-	moving := &move{m: m, at: at, also: g.file, step: step, refs: v.Refs, Journal: journal.Journal{
-		Command: v.Command, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To,
+	moving := &move{m: m, at: at, also: g.file, step: step, Journal: journal.Journal{
+		Command: v.Command, Refs: v.Refs, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To,
 		Was: cmp.Or(v.FilesFrom, v.From), Becomes: cmp.Or(v.FilesTo, v.To),
 		Assumed: hides.assumed, Skipped: hides.skipped, Absent: hides.absent,
 	}}
@@ -166,7 +166,7 @@ func (m *Moves) unhindered(ctx context.Context, v Move) (hidden, error) {
 		err = &ObstacleError{v.Checkout.Path, obstacles}
 	}
 	if err == nil {
-		err = tryFilters(ctx, m.Repository.CommonDir, *v.Checkout, m.settings, func() ([]objects.Change, error) {
+		err = tryFilters(ctx, *v.Checkout, m.settings, func() ([]objects.Change, error) {
 			return objects.Between(ctx, m.objects.Home(), cmp.Or(v.FilesFrom, v.From), cmp.Or(v.FilesTo, v.To))
 		})
 	}
@@ -176,10 +176,10 @@ func (m *Moves) unhindered(ctx context.Context, v Move) (hidden, error) {
 // advance moves files and index, and then the branch.
 func (v *move) advance(ctx context.Context, hides hidden) error {
 	if v.Was != v.From { // only an object has what the user's files are put back from
-		if err := v.m.refs.Apply(ctx, v.refs); err != nil {
+		if err := v.m.refs.Apply(ctx, v.Refs); err != nil {
 			return err
 		}
-		v.refs = nil
+		v.Refs = nil
 	}
 	if err := v.filesAndIndex(ctx, hides); err != nil {
 		if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("index.lock': File exists") {
@@ -188,7 +188,7 @@ func (v *move) advance(ctx context.Context, hides hidden) error {
 		return err
 	}
 	v.step(StepFiles)
-	err := v.m.moveRef(ctx, v.repo(), v.Ref, v.To, v.From, v.Log, v.refs)
+	err := v.m.moveRef(ctx, v.repo(), v.Ref, v.To, v.From, v.Log, v.Refs)
 	if err == nil {
 		v.step(StepBranch)
 	}
@@ -292,7 +292,7 @@ func (v *move) repo() git.Repo {
 func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log string, others []refs.Change) error {
 	args := []string{"-c", "core.logAllRefUpdates=true", "update-ref", "--no-deref", "-m", log}
 	if ref == "HEAD" {
-		args = git.Quietly("update-ref", "--create-reflog", "-m", log)
+		args = git.Quietly("-c", "core.logAllRefUpdates=true", "update-ref", "-m", log)
 	}
 	err := m.refs.Asked(ctx, repo, ref, []refs.Change{{Ref: ref, To: to, From: from}}, others, args...)
 	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("but expected") {

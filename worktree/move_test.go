@@ -540,11 +540,15 @@ func TestCutLandingAndTheUserGoesOn(t *testing.T) {
 
 // TestStaleLockOfAKilledGit: the lock that a git of paw leaves which was killed with it is removed, and no other.
 func TestStaleLockOfAKilledGit(t *testing.T) {
-	for _, stale := range []bool{true, false} {
+	for _, c := range []struct {
+		at    string
+		stale bool
+	}{{StepLocked, true}, {StepFiles, true}, {StepFiles, false}} {
+		stale := c.stale
 		w := newMoving(t)
 		v := w.move()
 		lock, note := filepath.Join(w.Dir, ".git/index.lock"), filepath.Join(w.Dir, ".git", journal.GitsFile)
-		w.cut(StepFiles, v)
+		w.cut(c.at, v)
 		if disk.Exists(note) {
 			t.Error("the note is left")
 		}

@@ -1,14 +1,18 @@
 package worktree
 
 import (
+	gocmp "cmp"
 	"crypto/sha1"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +22,8 @@ import (
 	"paw/worktree/gitdir"
 	"paw/worktree/gittest"
 	"paw/worktree/journal"
+	"paw/worktree/objects"
+	"paw/worktree/refs"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -29,11 +35,14 @@ type movesWorld struct {
 	random *rand.Rand
 	steps  []string
 	goals  []string // commits of turns and rescues, to go to
-	lands  []string // commits of main before each landing that stands
+	lands  []landed // landings that stand
 	number int
-	kills  int
+	kills  int // of paw or one of its gits
 	whole  int
 }
+
+// landed is a landing: main before it, and the user's files that it has taken over, "" for none.
+type landed struct{ from, handed string }
 
 // movesNames are the paths that the steps use: in each other's way, in folders, ignored, and converted by a filter.
 var movesNames = []string{"a", "b/c", "b/d", "b", "a/deep/e", "k.log", "out/l.log", "x.rot", "b/y.rot", "z"}
@@ -51,6 +60,9 @@ func newMovesWorld(t *testing.T, seed uint64) *movesWorld {
 	}
 	if seed%3 == 0 {
 		w.git("sparse-checkout", "set", "--cone", "b")
+	}
+	if seed%4 == 1 {
+		w.in("sparse-checkout", "set", "--cone", "b")
 	}
 	return w
 }
@@ -77,8 +89,10 @@ func (w *movesWorld) edit(dir string) {
 		w.note("add %s", path)
 	case 3:
 		bit := w.pick([]string{"--assume-unchanged", "--no-assume-unchanged", "--skip-worktree", "--no-skip-worktree"})
-		w.try(dir, "update-index", bit, "--", name)
-		w.note("%s %s", bit, path)
+		if git.In(dir).Run(w.t.Context(), "cat-file", "-e", "HEAD:"+name) == nil { // an entry that no commit has goes with its bit
+			w.try(dir, "update-index", bit, "--", name)
+			w.note("%s %s", bit, path)
+		}
 	case 4:
 		if dir == w.p.Path {
 			w.try(dir, "commit", "-qam", "by hand")
@@ -206,13 +220,13 @@ func (w *movesWorld) fail(format string, args ...any) {
 	w.t.Fatalf("%s\nafter:\n%s", fmt.Sprintf(format, args...), strings.Join(w.steps, "\n"))
 }
 
-// run makes a move in another process, which may be killed: at a step of paw, or in one of its gits, at a system call if strace is
-// there. It reports whether the process came to its end, and what it said.
-func (w *movesWorld) run(move childMove) (whole bool, said string) {
+// run makes a move in another process, which may be killed: at a step of paw, in one of its gits, or, if strace is there, wherever one
+// of them makes a system call. It reports whether the process came to its end.
+func (w *movesWorld) run(move childMove) (whole bool) {
 	order := childOrder{Dir: w.Dir, Lock: filepath.Join(filepath.Dir(w.Dir), "repository.lock"), Moves: &move}
-	var env []string
-	switch w.random.IntN(5) {
-	case 0, 1:
+	words, env, at := []string{os.Args[0]}, []string{}, 1+w.random.IntN(8)
+	switch how := w.random.IntN(10); {
+	case how < 3:
 		order.DieAt = w.pick([]string{StepLocked, StepFiles, StepIndex})
 		if move.End {
 			order.DieAt = w.pick([]string{StepKept, StepFiles, StepIndex})
@@ -220,32 +234,47 @@ func (w *movesWorld) run(move childMove) (whole bool, said string) {
 			order.DieAt = w.pick([]string{StepLocked, StepFiles, StepBranch})
 		}
 		w.note("  killed at %s", order.DieAt)
-	case 2:
+	case how < 5 || how < 8 && strace != "":
+		if strace != "" && how >= 4 {
+			call := w.pick([]string{"openat", "unlink,unlinkat", "write", "renameat,rename", "linkat", "fsync", "clone,clone3,vfork"})
+			words = append(dying(call, at), words...)
+			w.note("  killed before %s %d", call, at)
+			break
+		}
 		n, too := 1+w.random.IntN(14), w.pick([]string{"", "kill -9 $PPID; "})
 		count := filepath.Join(realTemp(w.t), "count")
 		writeFile(w.t, count, "")
-		call, at := w.pick([]string{"openat", "unlink,unlinkat", "write", "rename,renameat,renameat2"}), 1+w.random.IntN(12)
-		die := too + "kill -9 $$"
+		call, die := w.pick([]string{"openat", "unlink,unlinkat", "write", "rename,renameat,renameat2"}), too+"kill -9 $$"
 		if strace != "" {
-			die = fmt.Sprintf("%s -f -qqq -o /dev/null -e trace=%[2]s -e 'inject=%[2]s:signal=KILL:when=%[3]d' \"$real\" \"$@\" && exit 0; %[4]s kill -9 $$", strace, call, at, too)
+			die = fmt.Sprintf(`'%s' "$real" "$@" && exit 0; %s kill -9 $$`, strings.Join(dying(call, at), "' '"), too)
 		}
-		env = shim(w.t, fmt.Sprintf(`printf x >>'%s'; read -r ran <'%s'; if [ ${#ran} -eq %d ]; then %s; fi`, count, count, n, die))
+		env = shim(w.t, fmt.Sprintf(`printf x >>'%s'; read -r ran <'%s'; if [ ${#ran} -eq %d ]; then printf k >>'%[1]s'; %[4]s; fi`, count, count, n, die))
+		defer func() {
+			if !whole && strings.Contains(readFile(w.t, count), "k") {
+				w.kills++
+			}
+		}()
 		w.note("  its git %d killed at %s %d, %q", n, call, at, too)
 	}
 	text, err := json.Marshal(order)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := w.process(append([]string{"PAW_TEST_CHILD=" + string(text)}, env...))
+	p := w.command(append([]string{"PAW_TEST_CHILD=" + string(text)}, env...), words...)
 	code := p.end()
-	if code == -1 {
+	w.note("  exit %d %s", code, strings.TrimSpace(p.out.String()))
+	switch {
+	case code == 0:
+		w.whole++
+	case code == -1 && len(env) == 0:
 		w.kills++
 	}
-	w.note("  exit %d %s", code, strings.TrimSpace(p.out.String()))
-	if code == 0 {
-		w.whole++
-	}
-	return code == 0, p.out.String()
+	return code == 0
+}
+
+// dying begins a command of which the process that comes to a system call for the n-th time is killed before it.
+func dying(call string, n int) []string {
+	return []string{strace, "-f", "-qqq", "-o", "/dev/null", "-e", "trace=" + call, "-e", fmt.Sprintf("inject=%s:signal=KILL:when=%d", call, n)}
 }
 
 // strace is the program, "" where it is not to be used.
@@ -254,8 +283,10 @@ var strace = ""
 // recovered ends what is open, at times cut in turn, and checks that doing so again changes nothing.
 func (w *movesWorld) recovered(before map[string]map[string]string) {
 	w.t.Helper()
+	removeRefLocks(w.t, w.m.Repository.CommonDir) // paw names those of killed gits, and the user removes them
 	if w.random.IntN(3) == 0 {
 		w.run(childMove{Path: w.p.Path, End: true})
+		removeRefLocks(w.t, w.m.Repository.CommonDir)
 	}
 	at := gitdir.Checkout{Path: w.Dir, AdminDir: filepath.Join(w.Dir, ".git")}
 	end := func() {
@@ -282,7 +313,8 @@ func (w *movesWorld) recovered(before map[string]map[string]string) {
 	for _, dir := range []string{w.Dir, w.p.Path} {
 		admin := gittest.GitDir(w.t, dir)
 		if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) {
-			w.fail("%s: a journal or a lock is left", dir)
+			left, _ := filepath.Glob(filepath.Join(admin, "*.lock"))
+			w.fail("%s: a journal or a lock is left: %v, %q", dir, journal.Left(admin), left)
 		}
 	}
 }
@@ -299,78 +331,144 @@ func (w *movesWorld) rewinds() {
 		w.fail("a turn: %v", err)
 	}
 	w.goals = append(w.goals, turn.Commit)
-	goal, rescue := w.pick(w.goals), fmt.Sprintf("refs/paw/s_agent/rescue/%d", w.n)
+	goal := w.pick(w.goals)
 	if w.random.IntN(3) > 0 { // with something that no turn has
 		w.edit(w.p.Path)
 	}
 	w.note("rewind to %.10s", goal)
-	before := w.before()
-	whole, _ := w.run(childMove{Path: w.p.Path, Target: goal, Rescue: rescue})
+	w.moves(goal, "")
+}
+
+// updates brings main into the worktree, with a commit of both: the files are those of main then, or those that are there.
+func (w *movesWorld) updates() {
+	w.n++
+	now, err := w.m.Snapshots().Take(w.t.Context(), w.p.Path, "", "now\n")
+	if err != nil {
+		w.fail("a snapshot: %v", err)
+	}
+	head := w.git("commit-tree", "-m", "merged", "-p", w.in("rev-parse", "HEAD"), "-p", "main", w.pick([]string{"main", now.Commit})+"^{tree}")
+	goal := gitWith(w.t, w.Dir, objects.Author, "commit-tree", "-m", "updated", "-p", head, head+"^{tree}")
+	w.git("update-ref", fmt.Sprintf("refs/paw/s_agent/updated/%d", w.n), goal)
+	w.note("update to %.10s", goal)
+	w.moves(goal, now.Commit)
+}
+
+// moves puts the worktree to goal, and checks what has become of it. was is the commit that its files must equal, "" for any.
+func (w *movesWorld) moves(goal, was string) {
+	const now = "refs/paw/s_agent/now"
+	rescue, op, at := fmt.Sprintf("refs/paw/s_agent/rescue/%d", w.n), fmt.Sprintf("refs/paw/s_agent/op/%d", w.n), w.git("for-each-ref", "--format=%(objectname)", now)
+	along := []refs.Change{{Ref: op, To: goal, From: refs.None}}
+	if at != goal {
+		along = append(along, refs.Change{Ref: now, To: goal, From: gocmp.Or(at, refs.None)})
+	}
+	before, head := w.before(), w.in("rev-parse", "HEAD")
+	whole := w.run(childMove{Path: w.p.Path, Target: goal, Was: was, Rescue: rescue, Along: along})
 	open := disk.Exists(filepath.Join(gittest.GitDir(w.t, w.p.Path), journal.File))
 	j, _ := journal.Read(gittest.GitDir(w.t, w.p.Path))
 	edited := w.since(w.p.Path, before)
 	w.recovered(before)
-	if whole && !edited || open && !j.Back {
+	took, is := w.git("for-each-ref", op) != "", w.git("for-each-ref", "--format=%(objectname)", now)
+	if want := whole || open && !j.Back; want && !took || open && j.Back && took || took && is != goal || !took && is != at {
+		w.fail("the refs that move along: %s is there: %v; %s was at %q and is at %q", op, took, now, at, is)
+	}
+	switch {
+	case took && (open || !edited):
 		w.wantAt(goal)
+	case !edited && w.in("rev-parse", "HEAD") != head:
+		w.fail("nothing has moved, and HEAD was at %s", head)
 	}
 	if saved := w.git("for-each-ref", "--format=%(objectname)", rescue); saved != "" {
 		w.goals = append(w.goals, saved)
 	}
 }
 
-// wantAt fails unless the worktree has each file of a snapshot.
+// wantAt fails unless the worktree has each file of a snapshot, and HEAD of then.
 func (w *movesWorld) wantAt(goal string) {
 	w.t.Helper()
+	to, err := w.m.Objects().State(w.t.Context(), goal)
+	if at := w.in("rev-parse", "HEAD"); err != nil || at != to.Head {
+		w.fail("HEAD is at %s, and was at %s when %s was taken: %v", at, to.Head, goal, err)
+	}
+	for name := range strings.Lines(w.in("diff", "--cached", "--name-only") + "\n") { // what git ignores needs an entry to be seen
+		if name = strings.TrimSpace(name); name != "" && git.In(w.p.Path).Run(w.t.Context(), "check-ignore", "-q", "--no-index", name) != nil {
+			w.fail("%s is staged", name)
+		}
+	}
 	for line := range strings.Lines(w.git("ls-tree", "-r", goal) + "\n") {
 		fields := strings.Fields(line)
 		if len(fields) != 4 || fields[1] != "blob" {
 			continue
 		}
 		content, err := os.ReadFile(w.path(fields[3]))
+		if errors.Is(err, fs.ErrNotExist) && strings.HasPrefix(w.in("ls-files", "-v", "--", fields[3]), "S ") { // outside of a sparse checkout
+			continue
+		}
 		if is := blobID(string(content)); err != nil || is != fields[2] && blobID(rot(string(content))) != fields[2] {
 			w.fail("%s is not as at %.10s: %v", fields[3], goal, err)
 		}
 	}
 }
 
-// landing moves main to a commit with some files of the agent, or back.
+// landing moves main to a commit with some files of the agent, or back. It may take over what the user has not committed, and give
+// that back.
 func (w *movesWorld) landing(back bool) {
 	from := w.git("rev-parse", "main")
-	var to string
+	move := childMove{Path: w.p.Path, From: from}
 	if back {
 		if len(w.lands) == 0 {
 			return
 		}
-		to = w.lands[len(w.lands)-1]
+		last := w.lands[len(w.lands)-1]
+		move.To, move.FilesTo = last.from, last.handed
 	} else {
 		now, err := w.m.Snapshots().Take(w.t.Context(), w.p.Path, "", "now\n")
 		if err != nil {
 			w.fail("a snapshot: %v", err)
 		}
-		to = w.git("commit-tree", "-m", "landed", "-p", from, now.Commit+"^{tree}")
+		tree := now.Commit + "^{tree}"
 		w.n++
-		w.git("update-ref", fmt.Sprintf("refs/paw/s_agent/landed/%d/after", w.n), to)
+		if w.random.IntN(3) == 0 {
+			index := []string{"GIT_INDEX_FILE=" + filepath.Join(realTemp(w.t), "index")}
+			gitWith(w.t, w.Dir, index, "read-tree", "main")
+			_ = git.Repo{Dir: w.Dir}.WithEnv(index...).Run(w.t.Context(), "add", "-A")
+			move.FilesFrom = w.git("commit-tree", "-m", "handed", "-p", from, gitWith(w.t, w.Dir, index, "write-tree"))
+			if w.random.IntN(2) == 0 {
+				tree = move.FilesFrom + "^{tree}"
+			}
+			move.Along = append(move.Along, refs.Change{Ref: fmt.Sprintf("refs/paw/s_agent/landed/%d/handed", w.n), To: move.FilesFrom})
+		}
+		move.To = w.git("commit-tree", "-m", "landed", "-p", from, tree)
+		w.git("update-ref", fmt.Sprintf("refs/paw/s_agent/landed/%d/after", w.n), move.To)
 	}
-	w.note("move main from %.10s to %.10s", from, to)
+	w.note("move main from %.10s to %.10s, handed %.10s, back %.10s", from, move.To, move.FilesFrom, move.FilesTo)
 	before, bits := w.before(), w.bits()
-	status := w.git("status", "--porcelain", "--untracked-files=all")
-	w.run(childMove{Path: w.p.Path, From: from, To: to})
+	status := func() string {
+		said := w.git("status", "--porcelain", "--untracked-files=all")
+		if move.FilesFrom+move.FilesTo != "" { // what was handed over comes back, and is staged no more
+			lines := strings.Split(regexp.MustCompile(`(?m)^...`).ReplaceAllString(said, ""), "\n")
+			slices.Sort(lines)
+			said = strings.Join(lines, "\n")
+		}
+		return said
+	}
+	was := status()
+	w.run(move)
 	edited := w.since(w.Dir, before)
 	w.recovered(before)
 	switch at := w.git("rev-parse", "main"); {
-	case at == to && back:
+	case at == move.To && back:
 		w.lands = w.lands[:len(w.lands)-1]
-	case at == to && at != from:
-		w.lands = append(w.lands, from)
+	case at == move.To && at != from:
+		w.lands = append(w.lands, landed{from, move.FilesFrom})
 	case at != from:
 		w.fail("main is at %s", at)
 	default:
-		if now := w.git("status", "--porcelain", "--untracked-files=all"); !edited && (now != status || w.bits() != bits) {
-			w.fail("not landed, and status says\n%s\nthen\n%s\nbits\n%s\nthen\n%s", status, now, bits, w.bits())
+		if now := status(); !edited && (now != was || w.bits() != bits) {
+			w.fail("not landed, and status says\n%s\nthen\n%s\nbits\n%s\nthen\n%s", was, now, bits, w.bits())
 		}
 	}
 	for name, content := range before[w.Dir] { // what no side has is the user's
-		if now, err := os.ReadFile(filepath.Join(w.Dir, name)); !edited && strings.HasSuffix(name, ".log") && !strings.Contains(w.git("ls-tree", "-r", "--name-only", from)+w.git("ls-tree", "-r", "--name-only", to), name) && (err != nil || string(now) != content) {
+		if now, err := os.ReadFile(filepath.Join(w.Dir, name)); !edited && strings.HasSuffix(name, ".log") && !strings.Contains(w.git("ls-tree", "-r", "--name-only", from)+w.git("ls-tree", "-r", "--name-only", move.To), name) && (err != nil || string(now) != content) {
 			w.fail("%s, which is ignored, has changed: %v", name, err)
 		}
 	}
@@ -409,8 +507,10 @@ func TestMovesFollowTheModel(t *testing.T) {
 				w.edit(w.p.Path)
 			case n < 13:
 				w.edit(w.Dir)
-			case n < 16:
+			case n < 15:
 				w.rewinds()
+			case n < 16:
+				w.updates()
 			default:
 				w.landing(n == 19)
 			}
@@ -419,4 +519,13 @@ func TestMovesFollowTheModel(t *testing.T) {
 		w.git("fsck", "--no-progress")
 	}
 	t.Logf("%d kills, %d moves that came to their end", kills, whole)
+}
+
+func gitWith(t *testing.T, dir string, env []string, args ...string) string {
+	t.Helper()
+	out, err := git.Repo{Dir: dir}.WithEnv(env...).Output(t.Context(), args...)
+	if err != nil {
+		t.Fatalf("in %s: %v", dir, err)
+	}
+	return strings.TrimRight(out, "\n")
 }

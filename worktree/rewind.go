@@ -12,6 +12,7 @@ import (
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
 	"paw/worktree/objects"
+	"paw/worktree/refs"
 	"paw/worktree/snapshot"
 )
 
@@ -32,7 +33,7 @@ type Rescued struct {
 // HEAD when target was taken: its first parent if target is a snapshot, else target itself. Later
 // commits stay reachable through the rescue. The index equals HEAD, and has the files of target that
 // git ignores besides; content that was only staged is in the second parent of the rescue. If
-// nothing has to change, nothing is kept, and the previous rewind stays the last one.
+// nothing has to change, and no ref, nothing is kept.
 //
 // Files that git converts (line ends, filters) come back as git checks them out, and of the
 // permissions only the executable bit.
@@ -76,6 +77,10 @@ type RewindOptions struct {
 	Log     string            // message for the reflog; "" writes the message of a rewind
 	Session string            // session whose recover ends an unfinished move
 	Step    func(name string) // called after each step; may be nil
+
+	// Along returns changes of refs that are made as HEAD moves: all of them and the move, or none. before is
+	// a commit of what is there, and moves is false if all is as at the goal. nil changes none.
+	Along func(before string, moves bool) ([]refs.Change, error)
 }
 
 // rewindTo is Rewind for a known goal; was is the tree that the files must equal, "" for any.
@@ -145,17 +150,24 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if r.to.Head != "" {
 		done.Head = r.to.Head
 	}
-	if len(changes) == 0 && len(r.Indexed) == 0 && done.Head == r.Head {
-		return done, nil
-	}
-	if err := tryFilters(ctx, r.m.Repository.CommonDir, r.at.Checkout, r.m.settings, func() ([]objects.Change, error) { return changes, nil }); err != nil {
+	moves := len(changes) > 0 || len(r.Indexed) > 0 || done.Head != r.Head
+	if err := tryFilters(ctx, r.at.Checkout, r.m.settings, func() ([]objects.Change, error) { return changes, nil }); err != nil {
 		return Rescued{}, err
+	}
+	var along []refs.Change
+	if r.options.Along != nil {
+		if along, err = r.options.Along(done.Commit, moves); err != nil {
+			return Rescued{}, err
+		}
+	}
+	if !moves && len(along) == 0 {
+		return done, nil
 	}
 	if err := r.m.refs.Keep(ctx, done.Commit, r.options.Rescue); err != nil {
 		return Rescued{}, err
 	}
 	done.Ref, done.Changed = r.options.Rescue, len(changes)
-	return done, r.apply(ctx, done)
+	return done, r.apply(ctx, done, along)
 }
 
 // refuse returns a *ConflictError if the files cannot be saved or replaced.
@@ -219,7 +231,7 @@ func (r *rewind) stagedTree(ctx context.Context) (string, error) {
 // apply moves files, HEAD and index, in this order. git checks all files before it writes the first
 // one, so that a change made since the rescue stops it. If git fails in the middle, apply goes back to
 // the rescue.
-func (r *rewind) apply(ctx context.Context, to Rescued) error {
+func (r *rewind) apply(ctx context.Context, to Rescued, along []refs.Change) error {
 	if err := r.freshen(ctx); err != nil {
 		return err
 	}
@@ -229,7 +241,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	}
 	v, err := r.m.begin(ctx, r.at, &journal.Journal{
 		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.Commit),
-		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Branch: r.m.branchAt(r.at.Checkout), Rescue: to.Ref,
+		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Branch: r.m.branchAt(r.at.Checkout), Rescue: to.Ref, Refs: along,
 	}, func() error { return r.asSeen(ctx) })
 	if err != nil {
 		return err
@@ -247,7 +259,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued) error {
 	if err != nil {
 		return v.takeBack(ctx, err)
 	}
-	if err := v.done(); err != nil {
+	if err := v.close(); err != nil {
 		return &HalfMovedError{r.at.Path, v.Rescue, err}
 	}
 	return nil

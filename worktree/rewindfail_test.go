@@ -109,7 +109,7 @@ func TestRewindSeesWhatChangedSinceTheRescue(t *testing.T) {
 			t.Fatal(err)
 		}
 		writeFile(t, w.path(name), "new\n")
-		if err := r.apply(ctx, Rescued{Head: one.Head}); err == nil || readFile(t, w.path(name)) != "new\n" {
+		if err := r.apply(ctx, Rescued{Head: one.Head}, nil); err == nil || readFile(t, w.path(name)) != "new\n" {
 			t.Errorf("%s is %q, %v", name, readFile(t, w.path(name)), err)
 		}
 		at.release()
@@ -222,5 +222,34 @@ func TestRewindEndsWhereAFilterRefusesBothSides(t *testing.T) {
 		w.wantFiles("ended", want)
 		w.git("config", "filter.f.required", "false")
 		w.rewind(one.Commit, "refs/paw/s_agent/rescue/2")
+	}
+}
+
+// TestFilterIsTriedWhereverItsAttributesAre has a filter that refuses, by attributes in a file that a setting names: nothing is begun.
+func TestFilterIsTriedWhereverItsAttributesAre(t *testing.T) {
+	for _, of := range []string{"repository", "another file", "user"} {
+		w := newTurns(t, "")
+		file, config := filepath.Join(realTemp(t), "attributes"), filepath.Join(realTemp(t), "config")
+		w.git("config", "filter.f.clean", "cat")
+		w.git("config", "filter.f.required", "true")
+		w.put("a.f", "1\n", 0o644)
+		one := w.take()
+		w.put("a.f", "2\n", 0o644)
+		writeFile(t, file, "*.f filter=f\n")
+		switch writeFile(t, config, "[core]\n\tattributesFile = "+file+"\n"); of {
+		case "repository":
+			w.git("config", "core.attributesFile", file)
+		case "another file":
+			w.git("config", "include.path", config)
+		case "user":
+			t.Setenv("GIT_CONFIG_GLOBAL", config)
+		}
+		w.git("config", "filter.f.smudge", "false")
+		_, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1", Step: func(name string) {
+			t.Errorf("%s: it came to %s", of, name)
+		}})
+		if err == nil || !strings.Contains(err.Error(), "smudge filter f failed") {
+			t.Errorf("%s: got %v", of, err)
+		}
 	}
 }

@@ -35,7 +35,7 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
-	f.BoolVar(&o.undo, "undo", false, "take the last rewind back")
+	f.BoolVar(&o.undo, "undo", false, "take the last rewind or update back")
 	f.BoolVarP(&o.Force, "force", "f", false, "also to a turn without a snapshot: to its commit alone")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would change and do nothing")
 	a.addJSON(cmd)

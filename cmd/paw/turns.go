@@ -141,12 +141,8 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 	for _, unsaved := range unsavedFiles(list.Turns) {
 		fmt.Fprintf(o.stdout, "%s%s\n", indent, unsaved)
 	}
-	if to := list.RewoundTo; to != nil {
-		where := orchestrator.EndOfTurn(*to)
-		if list.Updated {
-			where += ", with an update since"
-		}
-		fmt.Fprintf(o.stdout, "%sits worktree is %s (%s)\n", indent, where, errs.Line("paw rewind %s/%s %s", sessionName, list.Agent, list.BackBy))
+	if list.Where != "" {
+		fmt.Fprintf(o.stdout, "%sits worktree is %s (%s)\n", indent, list.Where, errs.Line("paw rewind %s/%s %s", sessionName, list.Agent, list.BackBy))
 	}
 }
 

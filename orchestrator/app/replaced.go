@@ -1,16 +1,18 @@
 package app
 
 import (
+	"context"
 	"errors"
 
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
 	"paw/worktree/gitdir"
 )
 
 // Replaced reports whether another repository is where the session's was, as after it was deleted and cloned
 // again: it knows none of the worktrees that are still there, and has no branch and no hidden ref of the agents. A
-// repository of which the files do not tell that counts as the session's own.
+// repository that cannot be read counts as the session's own.
 func Replaced(s *session.Session) bool {
 	unknown, prefixes := false, []string{}
 	for _, w := range s.Agents {
@@ -28,6 +30,10 @@ func Replaced(s *session.Session) bool {
 	if !unknown || !gitdir.Is(s.GitCommonDir) {
 		return false
 	}
-	found, told, err := gitdir.ListRefs(s.GitCommonDir, prefixes)
-	return told && err == nil && len(found) == 0
+	repository, err := Discover(s)
+	if err != nil {
+		return false
+	}
+	found, err := (&worktree.Manager{Repository: repository}).Refs().List(context.Background(), prefixes...)
+	return err == nil && len(found) == 0
 }

@@ -90,7 +90,7 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	if p.source, err = p.lookAtSource(ctx, o.Turn, func(turn string) string { return p.line(turn, o.Base) }); err != nil {
 		return nil, err
 	}
-	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}
+	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.foresee, p.words, p.commit, p.plan}
 	if !o.DryRun {
 		steps = append(steps, p.deliver, p.ask)
 	}
@@ -229,7 +229,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 // plan sets the steps for a dry run, and notes what comes along.
 func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
-	if how := p.source.badEnd(p.work); how != "" {
+	if how := p.source.badEnd(ctx, p.work); how != "" {
 		p.App.Notef("%s: %s, and what it left is in the request", p.name(), how)
 	}
 	if p.again {

@@ -257,9 +257,9 @@ func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, t
 }
 
 // badEnd says how the last turn of the state ended, as turns.BadEnd does.
-func (src *source) badEnd(w work) string {
+func (src *source) badEnd(ctx context.Context, w work) string {
 	if src.turn == 0 {
-		return w.badEnd()
+		return w.badEnd(ctx)
 	}
 	if last := src.turns[len(src.turns)-1].Record; last.Number > w.Record.SeenCut {
 		return live.BadEnd(last)

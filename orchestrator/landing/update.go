@@ -14,7 +14,7 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/objects"
-	"paw/worktree/states"
+	"paw/worktree/refs"
 )
 
 // Updated is the result of an update, or for a dry run its plan.
@@ -61,11 +61,7 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 		if err != nil || done.Nothing {
 			return err
 		}
-		newest, _, err := t.LastRewind(ctx)
-		if err != nil {
-			return err
-		}
-		done.Rescue = turn.RewindRef(w.Record.TurnSession, h.Now(), newest)
+		done.Rescue = turn.RewindRef(w.Record.TurnSession, h.Now())
 		h.Step("update.prepared")
 		return w.moveTo(ctx, t, done, goal, was)
 	})
@@ -80,59 +76,35 @@ func (w work) updateLine(from string) string {
 	return "paw update " + w.name() + branchFlag(w.Session, "from", from)
 }
 
-// moveTo brings the worktree to the result of an update. The record says before the move that
-// rewind --undo goes back to the state before, in case paw is killed.
+// moveTo brings the worktree to the result of an update.
 func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal, was string) error {
 	last, err := t.Dir.Last()
 	if err != nil {
 		return err
 	}
-	chain := done.from.chain
-	record := func(change func(a *session.Agent)) error {
-		return w.App.UpdateAgent(context.WithoutCancel(ctx), w.Session.Name, w.Record.Name, change)
-	}
-	if _, err := w.App.Update(context.WithoutCancel(ctx), w.Session.Name, func(rec *session.Session) error {
-		if a := rec.Agent(w.Record.Name); a != nil {
-			if err := turns.SettleMove(ctx, w.App.Agent(rec, a).In(w.Repo)); err != nil {
-				return err
-			}
-			if chain, err = turns.ChainOf(ctx, w.App.Agent(rec, a).In(w.Repo)); err != nil {
-				return err
-			}
-			if err = chain.Keep(ctx, done.from.now); err != nil { // what an undo goes back to
-				return err
-			}
-			chain.Remember(states.State{Twin: done.now, Head: done.Head})
-			shift := session.Shift{Kind: session.ShiftUpdate, Last: turn.NumberOf(last), Rescue: done.Rescue, Was: chain.Was(), Now: done.now}
-			if a.Rewound.Stands(done.was) {
-				shift.Head = done.Head
-			}
-			rec.Shifted(a.Name, shift)
-		}
-		return nil
-	}); err != nil {
+	chain, op := done.from.chain, turns.Op{Kind: turns.OpUpdate, Last: turn.NumberOf(last), Head: done.Head, After: done.now}
+	if _, op.At, err = turns.Position(ctx, t.Agent, op.Last); err != nil {
 		return err
 	}
-	w.App.Step("update.intended")
+	op.From = op.At
+	if err = chain.Keep(ctx, done.from.now); err != nil { // what an undo goes back to
+		return err
+	}
 	moved, err := w.Repo.Moves().Rewind(ctx, w.Record.WorktreePath, goal, worktree.RewindOptions{
 		Rescue: done.Rescue, From: was, Command: "paw update", Log: done.log, Session: w.Session.Name, Step: func(name string) { w.App.Step("update." + name) },
+		Along: func(before string, _ bool) ([]refs.Change, error) {
+			defer w.App.Step("update.intended")
+			op.Files = before
+			return chain.Moves(ctx, op)
+		},
 	})
-	var half *worktree.HalfMovedError
-	switch {
-	case errors.As(err, &half):
+	if err != nil {
 		return app.Unmoved(err, w.Record.Name+": not updated", w.updateLine(done.From))
-	case err != nil:
-		return errors.Join(app.Unmoved(err, w.Record.Name+": not updated", w.updateLine(done.From)), record((*session.Agent).DropShift))
 	}
 	done.Rescue = moved.Ref
-	if err := chain.Moved(context.WithoutCancel(ctx), done.now, done.Head, done.Rescue); err != nil {
-		return err
-	}
 	w.App.Step("update.done")
-	if done.Rescue == "" { // nothing was rescued, so there is nothing to undo
-		return record((*session.Agent).DropShift)
-	}
-	return record(func(a *session.Agent) { a.SettleShift(func(string) (bool, error) { return true, nil }) })
+	chain.Came(op)
+	return nil
 }
 
 // prepareUpdate merges, and makes the commit that the worktree will become: a snapshot on top of
@@ -200,8 +172,12 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 func (u *Updated) count(ctx context.Context, w work, state, files string) error {
 	changes, err := w.Repo.Objects().ChangesBetween(ctx, state, files)
 	if at := slices.IndexFunc(changes, objects.Change.Gitlink); at >= 0 {
+		in, first := "git -C "+errs.Quote(w.Record.WorktreePath), ""
+		if state != u.was { // git merges over nothing that is not committed
+			first = in + " add -A && " + in + " commit -q -m " + errs.Quote("work of "+w.Record.Name) + " && "
+		}
 		return errs.New(errs.Refused, "%s: not updated, it would add, remove or move a submodule: %s", w.name(), onOneLine(changes[at].Name)).
-			Hint("git -C %s merge %s", errs.Quote(w.Record.WorktreePath), errs.Quote(u.From))
+			Hint("%s%s merge %s", first, in, errs.Quote(u.From))
 	}
 	u.Files = len(changes)
 	return err

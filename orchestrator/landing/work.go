@@ -70,9 +70,9 @@ func (w work) allRecords() ([]*session.Session, error) {
 func (w work) name() string { return w.Session.Name + "/" + w.Record.Name }
 
 // badEnd says how the agent's last turn ended if not well, as turns.BadEnd does.
-func (w work) badEnd() string {
+func (w work) badEnd(ctx context.Context) string {
 	if w.Session.Host == "" {
-		return turns.BadEnd(w.Agent)
+		return turns.BadEnd(ctx, w.Agent)
 	}
 	if all := w.handed[w.Record.Name].Turns; len(all) > 0 {
 		return live.BadEnd(all[len(all)-1].Record)

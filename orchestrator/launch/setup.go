@@ -130,9 +130,9 @@ func recordRestore(ctx context.Context, agent app.Agent) (more int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	shift := session.Shift{Kind: session.ShiftStay}
+	to, last := 0, 0
 	for _, one := range slices.Backward(list.Turns) {
-		shift.Last = max(shift.Last, one.Number)
+		last = max(last, one.Number)
 		if one.After == "" || tip == "" {
 			continue
 		}
@@ -141,26 +141,16 @@ func recordRestore(ctx context.Context, agent app.Agent) (more int, err error) {
 			return 0, err
 		}
 		if there {
-			shift.To = one.Number
+			to = one.Number
 			break
 		}
-		if one.Number == shift.Last {
+		if one.Number == last {
 			if parent, err := agent.Repo.Refs().Head(ctx, one.After+"^"); err == nil && parent == tip {
 				more = one.Number
 			}
 		}
 	}
-	_, err = agent.App.Update(ctx, agent.Session.Name, func(rec *session.Session) error {
-		if a := rec.Agent(agent.Record.Name); a != nil {
-			a.Rewound = nil
-			rec.Shifted(agent.Record.Name, shift)
-		}
-		return nil
-	})
-	agent.Record.Rewound = nil
-	if err == nil {
-		err = wentBack(ctx, agent, tip, shift.To)
-	}
+	err = wentBack(ctx, agent, tip, to)
 	agent.App.Step("worktree.restore-recorded")
 	return more, err
 }
@@ -176,7 +166,7 @@ func wentBack(ctx context.Context, agent app.Agent, tip string, number int) erro
 	if now = cmp.Or(now, c.End(number)); now == "" || err != nil {
 		return err
 	}
-	return c.Moved(ctx, now, tip, "")
+	return c.Moved(ctx, now, tip)
 }
 
 // lastCommitOf returns the newest known commit of an agent: the last HEAD of its worktree, else the

@@ -49,6 +49,7 @@ type Observation struct {
 	WorktreeGone bool   // there is no git worktree at the agent's path
 	BranchMoved  bool   // the branch was moved by a git that was not in the worktree
 	CutShort     string // killed command that was moving the worktree's files, "" for none
+	Rewound      string // where a rewind since the last turn has put the worktree, "" for no rewind
 	Turns
 }
 

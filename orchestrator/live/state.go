@@ -240,11 +240,14 @@ func (o Observation) done() session.AgentStatus {
 	return st
 }
 
-// withMove adds to the reason that a command was killed while it moved the worktree's files, or that
-// the branch was moved without them.
+// withMove adds to the reason where a rewind has put the worktree of an agent at rest, that a command was killed while it moved
+// the worktree's files, or that the branch was moved without them.
 func (o Observation) withMove(st session.AgentStatus) session.AgentStatus {
 	if o.CutShort != "" {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonCutShort, o.CutShort))
+	}
+	if o.Rewound != "" && (st.State.Rests() || st.State == session.StateSuspended) {
+		st.Reason = both(st.Reason, o.Rewound)
 	}
 	if o.BranchMoved {
 		st.Reason = both(st.Reason, session.ReasonBranchMoved)

@@ -34,8 +34,9 @@ type Facts struct {
 type Agent struct {
 	Record     session.Agent
 	Lock       session.AgentLock
-	lockErr    error // why the lock cannot be read, nil when the lock was read
-	lockLost   bool  // the lock file is gone, and Lock was found by the pane's process
+	lockErr    error  // why the lock cannot be read, nil when the lock was read
+	rewound    string // where a rewind since the last turn has put the worktree, "" for no rewind
+	lockLost   bool   // the lock file is gone, and Lock was found by the pane's process
 	Worktree   worktree.Glimpse
 	Pane       *tmux.Pane
 	made       bool              // a living paw makes the agent's worktree
@@ -95,6 +96,7 @@ func (f Facts) Observation(a Agent) live.Observation {
 		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
 		Made: a.made, MadeBy: a.madeBy, WorktreeGone: a.Worktree.Gone, HookGone: a.HookGone, CutShort: a.Worktree.CutShort, BranchMoved: a.Worktree.Moved,
+		Rewound:   a.rewound,
 		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
 		Turns:     a.Turns,
 	}

@@ -3,17 +3,21 @@ package turns
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/gitdir"
+	"paw/worktree/objects"
 	"paw/worktree/refs"
 	"paw/worktree/snapshot"
 	"paw/worktree/states"
@@ -38,9 +42,7 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 		return nil, err
 	}
 	c := &Chain{Agent: a, Refs: found, was: found[turn.NowRef(a.Record.TurnSession)]}
-	switch shift := a.Record.Moving(); {
-	case shift != nil && c.moved(shift):
-		c.last = c.remembered(shift.Now)
+	switch {
 	case c.was == "" && hasStates(found, a.Record.TurnSession):
 		err = c.catchUp(ctx)
 	case c.was == "":
@@ -50,18 +52,6 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 	}
 	return c, err
 }
-
-// moved reports whether a move took place that the chain has not followed yet.
-func (c *Chain) moved(shift *session.Shift) bool {
-	if shift.Now == "" || shift.Was != c.was {
-		return false
-	}
-	took, err := c.Repo.Moves().TookPlace(c.Record.WorktreePath, shift.Rescue)
-	return took && err == nil
-}
-
-// Was returns what the ref of the newest state is at, "" for none.
-func (c *Chain) Was() string { return c.was }
 
 // Now returns the newest state of the chain.
 func (c *Chain) Now() states.State { return c.last }
@@ -218,18 +208,12 @@ func (c *Chain) WithFiles(ctx context.Context, commit string) (string, error) {
 	return c.Repo.States().WithTree(ctx, c.last.Twin, commit)
 }
 
-// Back returns the state that a rescued snapshot is: the newest one before the move, or one that
-// follows it.
-func (c *Chain) Back(ctx context.Context, rescue, commit string) (string, error) {
-	was := cmp.Or(c.Refs[turn.OpRef(c.Record.TurnSession, rescue)], c.begin().Twin)
-	if same, err := c.Repo.Objects().SameTree(ctx, was, commit); same || err != nil {
-		return was, err
+// Back returns the state that was the newest one before a move, or one that follows it if the files were not as in it.
+func (c *Chain) Back(ctx context.Context, op Op) (string, error) {
+	if same, err := c.Repo.Objects().SameTree(ctx, op.Before, op.Files); same || err != nil {
+		return op.Before, err
 	}
-	last := 0
-	if shift, _ := c.Record.LastShift(); shift != nil {
-		last = shift.Last
-	}
-	return c.Repo.States().Twin(ctx, commit+"^{tree}", fmt.Sprintf("%s before turn %d", c.Record.TurnSession, last+1), was)
+	return c.Repo.States().Twin(ctx, op.Files+"^{tree}", fmt.Sprintf("%s before turn %d", c.Record.TurnSession, op.Last+1), op.Before)
 }
 
 // At returns the state at the end of a turn, or one that follows the state before if none was
@@ -245,42 +229,46 @@ func (c *Chain) At(ctx context.Context, number int, commit string) (string, erro
 	return c.Repo.States().Twin(ctx, commit+"^{tree}", fmt.Sprintf("%s after turn %d", c.Record.TurnSession, number), c.End(before))
 }
 
-// Moved makes a state the newest one because paw has moved the worktree there, and keeps the one before
-// for an undo, if the move has put something aside under a rescue ref. head is HEAD of the worktree now:
-// what it had got before the move, it did not get since.
-func (c *Chain) Moved(ctx context.Context, now, head, rescue string) error {
-	c.last = states.State{Twin: now, Head: head, Log: states.LogSize(c.adminDir())}
-	c.Remember(c.last)
-	var changes []refs.Change
-	if now != c.was {
-		changes = append(changes, refs.Change{Ref: turn.NowRef(c.Record.TurnSession), To: now, From: cmp.Or(c.was, refs.None)})
+// Moves makes a commit of a move that leads from the newest state of the chain to another, and returns the changes of refs
+// that belong to the move.
+func (c *Chain) Moves(ctx context.Context, op Op) ([]refs.Change, error) {
+	op.Before = cmp.Or(c.was, c.begin().Twin)
+	text, err := json.Marshal(op)
+	if err != nil {
+		return nil, err
 	}
-	if rescue != "" { // also where only what no state has was moved
-		changes = append(changes, refs.Change{Ref: turn.OpRef(c.Record.TurnSession, rescue), To: cmp.Or(c.was, c.begin().Twin)})
+	message := fmt.Sprintf("paw: %s of %s\n\n%s\n", op.Kind, c.Record.TurnSession, text)
+	commit, err := c.Repo.Objects().Commit(ctx, objects.NewCommit{
+		Tree: op.Files + "^{tree}", Parents: app.Once([]string{op.Before, op.After, op.Files}), Message: message, Own: true,
+	})
+	if err != nil {
+		return nil, err
 	}
-	if len(changes) == 0 {
-		return nil
+	_ = disk.ReplaceSoon(opFile(c.Agent), []byte(commit+message))
+	c.Remember(states.State{Twin: op.After, Head: op.Head})
+	n, _ := newest(c.Refs, c.Record.TurnSession)
+	changes := []refs.Change{{Ref: turn.OpRef(c.Record.TurnSession, n+1), To: commit, From: refs.None}}
+	if op.After != c.was {
+		changes = append(changes, refs.Change{Ref: turn.NowRef(c.Record.TurnSession), To: op.After, From: cmp.Or(c.was, refs.None)})
 	}
-	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
-		return err
-	}
-	c.was = now
-	return nil
+	return changes, nil
 }
 
-// SettleMove decides whether the last Shift in the agent's record took place, which a killed paw may have
-// left undecided, and makes the state that it led to the newest one.
-func SettleMove(ctx context.Context, a app.Agent) error {
-	shift := a.Record.Moving()
-	if shift == nil {
+// Came writes down the size of HEAD's log after a move: what the worktree had got before it, it did not get since. It also
+// writes down where the worktree is, for a look without git.
+func (c *Chain) Came(op Op) {
+	c.Remember(states.State{Twin: op.After, Head: op.Head, Log: states.LogSize(c.adminDir())})
+	observe.NoteRewound(c.Agent, op.Last, op.Head, op.Where())
+}
+
+// Moved makes a state the newest one because the worktree was made anew there. head is its HEAD: what it had got
+// before, it did not get since.
+func (c *Chain) Moved(ctx context.Context, now, head string) error {
+	c.Came(Op{After: now, Head: head})
+	if now == c.was {
 		return nil
 	}
-	c, err := ChainOf(ctx, a)
-	if err == nil && c.moved(shift) {
-		err = c.Moved(ctx, shift.Now, c.last.Head, shift.Rescue)
-	}
-	SettleShift(a.Repo, a.Record)
-	return err
+	return c.Repo.Refs().Apply(ctx, []refs.Change{{Ref: turn.NowRef(c.Record.TurnSession), To: now, From: cmp.Or(c.was, refs.None)}})
 }
 
 // recordTries limits the attempts to continue a chain that other processes continue, too.

@@ -24,8 +24,8 @@ type AgentTurns struct {
 	// RewoundTo is the turn to whose end the worktree was rewound after the last turn, 0 for the
 	// start; nil where it was not, or the rewind was undone.
 	RewoundTo *int
+	Where     string // says that, and whether an update followed
 	BackBy    string // argument of `paw rewind AGENT` that takes the rewind back: --undo, or a turn's number if something else followed
-	Updated   bool   // an update followed the rewind
 
 	LeftOut []string // notes about numbers that have a foreign tag and no turn
 }
@@ -89,9 +89,6 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 		}
 		list.Turns = append(list.Turns, one)
 	}
-	if n := len(records); n > 0 {
-		list.addRewind(ctx, a, records[n-1].Number)
-	}
 	return list, problems, nil
 }
 
@@ -113,25 +110,21 @@ func (list *AgentTurns) CountFiles(ctx context.Context, m *worktree.Manager) err
 	return err
 }
 
-// addRewind adds where a rewind, also one that was cut short, has put the agent's worktree, if the
-// worktree is there still; last is the number of the last turn.
-func (list *AgentTurns) addRewind(ctx context.Context, a app.Agent, last int) {
-	settled := *a.Record
-	SettleShift(a.Repo, &settled)
-	a.Record = &settled
-	at := a.Record.Rewound.At(last)
-	if at == last {
-		return
+// AddRewind adds where a rewind has put the agent's worktree, if the worktree is there still.
+func (list *AgentTurns) AddRewind(ctx context.Context, a app.Agent) error {
+	if len(list.Turns) == 0 {
+		return nil
 	}
-	if head, err := a.Repo.Refs().WorktreeHead(ctx, a.Record.WorktreePath); err != nil || !a.Record.Rewound.Stands(head) {
-		return // the worktree is elsewhere since
+	last := list.Turns[len(list.Turns)-1].Number
+	op, at, err := Position(ctx, a, last)
+	if at == last || err != nil {
+		return err
 	}
-	list.RewoundTo, list.BackBy = &at, fmt.Sprint(a.Record.Rewound.From)
-	shift, undone := a.Record.LastShift()
-	updated := shift != nil && shift.Kind == session.ShiftUpdate
-	if list.Updated = updated && !undone; shift != nil && !updated && !undone {
+	list.RewoundTo, list.Where, list.BackBy = &at, op.Where(), fmt.Sprint(last)
+	if op.Kind == OpRewind && !op.Undone {
 		list.BackBy = "--undo"
 	}
+	return nil
 }
 
 // withLogGone adds the turns that have a tag and no log any more. A tag without a ref that took its
@@ -175,9 +168,9 @@ func asStatusHasIt(a app.Agent, last turn.Record) turn.Record {
 
 // BadEnd says how the last turn of an agent ended, as live.BadEnd does. It returns "" after a rewind,
 // and once the user has marked the turn as seen.
-func BadEnd(a app.Agent) string {
+func BadEnd(ctx context.Context, a app.Agent) string {
 	last, err := a.TurnDir().Last()
-	if err != nil || last == nil || last.Number <= a.Record.SeenCut || a.Record.Rewound.At(last.Number) != last.Number {
+	if err != nil || last == nil || last.Number <= a.Record.SeenCut {
 		return ""
 	}
 	one := *last
@@ -187,7 +180,13 @@ func BadEnd(a app.Agent) string {
 	if lock, err := a.ProbeLock(); one.State == turn.InProgress && err == nil && lock.State == session.LockFree {
 		one.State, one.Reason = turn.Aborted, turn.ReasonCrash // as paw recover will close it
 	}
-	return live.BadEnd(one)
+	end := live.BadEnd(one)
+	if end != "" {
+		if _, at, err := Position(ctx, a, last.Number); err == nil && at != last.Number {
+			return ""
+		}
+	}
+	return end
 }
 
 // State is an agent's work at one moment: a commit, and the number of turns by then.

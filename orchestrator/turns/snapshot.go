@@ -16,7 +16,6 @@ import (
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
 	"paw/worktree/snapshot"
 )
 
@@ -173,51 +172,6 @@ func Now(ctx context.Context, a app.Agent) (snapshot.Snapshot, error) {
 func StateNow(ctx context.Context, a app.Agent) (string, error) {
 	snapshot, err := Now(ctx, a)
 	return snapshot.Commit, err
-}
-
-// SettleShift decides whether the last Shift in the agent's record took place, which a killed paw
-// may have left undecided.
-func SettleShift(m *worktree.Manager, w *session.Agent) {
-	w.SettleShift(func(rescue string) (bool, error) { return m.Moves().TookPlace(w.WorktreePath, rescue) })
-}
-
-// LastRewind returns ref and commit of what the last rewind put aside, "" for none.
-func (t *Recorder) LastRewind(ctx context.Context) (ref, commit string, err error) {
-	refs, err := t.Repo.Refs().List(ctx, turn.RefPrefix(t.Record.TurnSession)+"rescue/")
-	if err != nil {
-		return "", "", err
-	}
-	for name := range refs {
-		if turn.IsRewindRef(name) && name > ref {
-			ref = name
-		}
-	}
-	return ref, refs[ref], nil
-}
-
-// LastMove is LastRewind without moves that were killed before they took place.
-func (t *Recorder) LastMove(ctx context.Context) (ref, commit string, err error) {
-	own := t.Record.TurnSession
-	refs, err := t.Repo.Refs().List(ctx, turn.RescuePrefix(own), turn.RefPrefix(own)+"op/")
-	if err != nil {
-		return "", "", err
-	}
-	moving, follows := "", false // follows: moves are noted in the chain, not so by an older paw
-	if shift := t.Record.Moving(); shift != nil {
-		if took, err := t.Repo.Moves().TookPlace(t.Record.WorktreePath, shift.Rescue); took && err == nil {
-			moving = shift.Rescue
-		}
-	}
-	for name := range refs {
-		follows = follows || strings.HasPrefix(name, turn.RefPrefix(own)+"op/")
-	}
-	for name := range refs {
-		took := !follows || name == moving || refs[turn.OpRef(own, name)] != ""
-		if turn.IsRewindRef(name) && strings.HasPrefix(name, turn.RescuePrefix(own)) && took && name > ref {
-			ref = name
-		}
-	}
-	return ref, refs[ref], nil
 }
 
 // CountFiles fills in the numbers of changed files of results, with one git process for each result

@@ -140,24 +140,13 @@ func RescuePrefix(turnSession string) string { return RefPrefix(turnSession) + "
 // LeftRef returns the ref of the files that the last check left in the worktree where checks run.
 func LeftRef(turnSession string) string { return RescuePrefix(turnSession) + "left-by-check" }
 
-// rewound is the end of refs made by a rewind; only those can be undone to.
-const rewound = "-rewind"
-
-// RewindRef returns the rescue ref for a state that a rewind puts aside at that time. newest is the
-// full name of the newest such ref, or "": the result sorts after it even if the clock was set
-// back.
-func RewindRef(turnSession string, at time.Time, newest string) string {
-	text := strings.TrimSuffix(strings.TrimPrefix(newest, RefPrefix(turnSession)+"rescue/"), rewound)
-	if last, err := time.Parse(rescueTime, text); err == nil && !at.Truncate(time.Millisecond).After(last) {
-		at = last.Add(time.Millisecond)
-	}
-	return RescueRef(turnSession, at) + rewound
+// RewindRef returns the rescue ref for what a move of the worktree puts aside at that time.
+func RewindRef(turnSession string, at time.Time) string {
+	return RescueRef(turnSession, at) + "-rewind"
 }
 
-// OpRef returns the ref of the newest state in the chain before the move that a rescue ref was made for.
-func OpRef(turnSession, rescue string) string {
-	return RefPrefix(turnSession) + "op/" + strings.TrimPrefix(rescue, RescuePrefix(turnSession))
-}
+// OpPrefix returns the start of the refs of the moves of an agent's worktree.
+func OpPrefix(turnSession string) string { return RefPrefix(turnSession) + "op/" }
 
-// IsRewindRef reports whether a rescue ref, given by its full name, was made by a rewind.
-func IsRewindRef(ref string) bool { return strings.HasSuffix(ref, rewound) }
+// OpRef returns the ref of move n.
+func OpRef(turnSession string, n int) string { return OpPrefix(turnSession) + strconv.Itoa(n) }

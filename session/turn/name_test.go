@@ -24,21 +24,6 @@ func TestTagNames(t *testing.T) {
 	}
 }
 
-func TestRewindRefSortsAfterTheLastOne(t *testing.T) {
-	at := second(9)
-	for newest, want := range map[string]string{
-		"": "20261121T030009.005Z",
-		"refs/paw/d/rescue/20261121T030008.999Z-rewind": "20261121T030009.005Z",
-		"refs/paw/d/rescue/20261121T030009.005Z-rewind": "20261121T030009.006Z",
-		"refs/paw/d/rescue/20991231T235959.999Z-rewind": "21000101T000000.000Z",
-		"refs/paw/d/rescue/garbage-rewind":              "20261121T030009.005Z",
-	} {
-		if got := RewindRef("d", at.Add(999*time.Microsecond), newest); got != "refs/paw/d/rescue/"+want+"-rewind" || !IsRewindRef(got) {
-			t.Errorf("after %q: got %s", newest, got)
-		}
-	}
-}
-
 func TestParseTag(t *testing.T) {
 	long := strings.Repeat("a", 64)
 	good := map[string]struct {

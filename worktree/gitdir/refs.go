@@ -16,6 +16,9 @@ import (
 	"paw/config/disk"
 )
 
+// RefChange is a change of a ref, as refs.Change describes it.
+type RefChange struct{ Ref, To, From string }
+
 // Refs resolves refs from the files of the ref store, and reads packed-refs once.
 type Refs struct {
 	CommonDir string

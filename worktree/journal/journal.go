@@ -36,6 +36,8 @@ type Journal struct {
 	Rescue string `json:"rescue,omitempty"` // ref of a snapshot from before the move
 	Back   bool   `json:"back,omitempty"`   // the move has failed, and To and Becomes are what was before it
 
+	Refs []gitdir.RefChange `json:"refs,omitempty"` // changes of other refs, made as Ref moves
+
 	// Paths of a landing whose index entries had these bits before it.
 	Assumed disk.FileNames `json:"assumed,omitempty"` // assume-unchanged
 	Skipped disk.FileNames `json:"skipped,omitempty"` // skip-worktree
@@ -45,6 +47,11 @@ type Journal struct {
 // TurnBack makes the state before the move the goal.
 func (j *Journal) TurnBack() {
 	j.From, j.To, j.Was, j.Becomes, j.Back = j.To, j.From, j.Becomes, j.Was, true
+	back := make([]gitdir.RefChange, len(j.Refs))
+	for i, c := range j.Refs {
+		back[i] = gitdir.RefChange{Ref: c.Ref, To: c.From, From: c.To}
+	}
+	j.Refs = back
 }
 
 // Files of a move (see Journal) in the git directory of its worktree.
@@ -52,7 +59,6 @@ const (
 	File     = "paw-journal"
 	GitsFile = "paw-journal.git"  // exists while gits of the moving paw may have the index locked
 	LockFile = "paw-journal.lock" // locked by the moving paw and by each git it has started
-	DoneFile = "paw-journal.done" // rescue ref of the last completed move
 	BackFile = "paw-journal.back" // journal that takes the place of the open one if the move fails: it needs no room then
 	RoomFile = "paw-journal.room" // room for the way back on a full disk
 )

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -99,11 +102,17 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 	if len(pairs) == 0 {
 		return nil, nil
 	}
+	before := mergeFiles(dir)
 	out, err := o.Quarantined(git.In(dir)).Input(ctx, []byte(input.String()), "merge-tree", "--write-tree", "--stdin", "-z", "--name-only")
 	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("unrelated histories") {
 		return nil, ErrUnrelated
 	}
 	if err != nil {
+		for _, file := range mergeFiles(dir) {
+			if !slices.Contains(before, file) { // of a git that was killed
+				os.Remove(file)
+			}
+		}
 		return nil, err
 	}
 	var all []Merged
@@ -128,6 +137,18 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 		return nil, fmt.Errorf("git merge-tree tells of %d merges, not of %d", len(all), len(pairs))
 	}
 	return all, nil
+}
+
+// mergeFiles returns the files that git makes in dir for a merge driver.
+func mergeFiles(dir string) []string {
+	entries, _ := os.ReadDir(dir)
+	var files []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".merge_file_") && e.Type().IsRegular() {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files
 }
 
 // messages reads git's messages, each the number of its paths, the paths, its kind and its text. It

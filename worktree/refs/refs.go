@@ -55,7 +55,7 @@ func New(o *objects.Store) *Store { return &Store{Repository: o.Repository, obje
 // others get false, as does everyone for an existing ref. A lock file that stays gives a
 // *LockedError.
 func (r *Store) Create(ctx context.Context, ref, oid string) (won bool, err error) {
-	err = r.Apply(ctx, []Change{{ref, oid, None}})
+	err = r.Apply(ctx, []Change{{Ref: ref, To: oid, From: None}})
 	if errors.Is(err, ErrMoved) {
 		return false, nil
 	}
@@ -69,7 +69,7 @@ func (r *Store) Set(ctx context.Context, ref, oid string) error {
 
 // Change is a change of a ref. To is None for one to delete. From is what the ref must be at: None for a ref
 // that must not exist, "" for one that may be at anything.
-type Change struct{ Ref, To, From string }
+type Change = gitdir.RefChange
 
 // None says that a ref does not exist.
 const None = "none"
@@ -124,7 +124,7 @@ func (r *Store) Apply(ctx context.Context, changes []Change) error {
 func (r *Store) Delete(ctx context.Context, refs map[string]string) error {
 	var changes []Change
 	for ref, oid := range refs {
-		changes = append(changes, Change{ref, None, oid})
+		changes = append(changes, Change{Ref: ref, To: None, From: oid})
 	}
 	return r.Apply(ctx, changes)
 }
@@ -277,7 +277,7 @@ func (r *Store) Asked(ctx context.Context, repo git.Repo, what string, changes, 
 		var back []Change
 		for _, c := range others {
 			if c.From != "" {
-				back = append(back, Change{c.Ref, c.From, c.To})
+				back = append(back, Change{Ref: c.Ref, To: c.From, From: c.To})
 			}
 		}
 		err = errors.Join(err, r.Apply(ctx, back))

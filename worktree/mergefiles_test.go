@@ -1,0 +1,41 @@
+package worktree
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"paw/config/disk"
+)
+
+// TestMergeThatIsCutLeavesNoFiles cuts a merge while a driver has git's copies of the three versions, which lie in the
+// checkout. A file of that kind which was there before stays.
+func TestMergeThatIsCutLeavesNoFiles(t *testing.T) {
+	w := newWorld(t)
+	w.write(".gitattributes", "a.txt merge=slow\n")
+	w.commit("attributes")
+	w.git("switch", "-q", "-c", "other")
+	w.write("a.txt", "theirs\n")
+	theirs := w.commit("theirs")
+	w.git("switch", "-q", "main")
+	w.write("a.txt", "ours\n")
+	ours := w.commit("ours")
+	earlier, here := filepath.Join(w.Dir, ".merge_file_Earlie"), filepath.Join(realTemp(t), "here")
+	writeFile(t, earlier, "of another git\n")
+	w.git("config", "merge.slow.driver", ": >"+here+"; sleep 60; false %O %A %B")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := w.m.Objects().MergeTree(ctx, w.Dir, ours, theirs)
+		done <- err
+	}()
+	waitFor(t, "the driver", func() bool { return disk.Exists(here) })
+	cancel()
+	if err := <-done; err == nil {
+		t.Error("it was not cut")
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.Dir, ".merge_file_*")); len(left) != 1 || left[0] != earlier {
+		t.Errorf("left are %q", left)
+	}
+}
