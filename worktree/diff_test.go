@@ -93,7 +93,7 @@ func TestDiffStatAndColor(t *testing.T) {
 	w := newTurns(t, "")
 	w.put("new file", "x\n", 0o644)
 	one := w.take().Commit
-	if got := w.diff(w.base, one, objects.DiffFormat{Stat: true}); !strings.Contains(got, " new file | 1 +\n 1 file changed") {
+	if got := w.diff(w.base, one, objects.DiffFormat{Form: "stat"}); !strings.Contains(got, " new file | 1 +\n 1 file changed") {
 		t.Errorf("got %q", got)
 	}
 	if got := w.diff(w.base, one, objects.DiffFormat{Color: true}); !strings.Contains(got, "\x1b[") {
@@ -124,7 +124,7 @@ func TestAnOrderFileThatIsMissingStopsNothing(t *testing.T) {
 	_, counted := w.m.Objects().Changes(t.Context(), [][2]string{{w.base, first.Commit}})
 	_, changed := w.m.Changed(t.Context(), w.p.Path)
 	var diff bytes.Buffer
-	drawn := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, first.Commit, objects.DiffFormat{Stat: true}, &diff)
+	drawn := w.m.Objects().Diff(t.Context(), w.p.Path, w.base, first.Commit, objects.DiffFormat{Form: "stat"}, &diff)
 	if err := errors.Join(err, within, rewound, looked, counted, changed, drawn); err != nil || diff.Len() == 0 {
 		t.Errorf("%v\n%s", err, &diff)
 	}
