@@ -155,12 +155,10 @@ type Observed struct {
 	Live bool
 	// Windows has the limits of the subscription as the CLI last told them.
 	Windows []session.Window
-	// Elsewhere is the folder in which the CLI works when that is outside of the agent's worktree,
-	// else "".
-	Elsewhere string
-	Away      int            // pid of a process outside of the agent's pane that has the conversation, 0 for none
-	At        time.Time      // time of the end if the turn ended and the CLI rests, else since when the state holds
-	Source    session.Source // record (what the CLI keeps about its processes) or transcript
+	Folder  string         // folder in which the CLI works, "" where the record does not say
+	Away    int            // pid of a process outside of the agent's pane that has the conversation, 0 for none
+	At      time.Time      // time of the end if the turn ended and the CLI rests, else since when the state holds
+	Source  session.Source // record (what the CLI keeps about its processes) or transcript
 }
 
 // AtWork reports whether the record says that the CLI works or waits for the user.

@@ -164,6 +164,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	if note != "" {
 		_ = one.Note(note)
 	}
+	t.noteStrays(one)
 	t.App.Step("turn.snapshot")
 	if err != nil {
 		return turn.Result{}, err
@@ -257,6 +258,7 @@ func (t *Recorder) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort)
 	if !failed {
 		save()
 	}
+	t.noteStrays(one)
 	t.remember(ctx, n, func(*session.Finished) {})
 	t.App.Step("turn.remembered")
 	return nil

@@ -10,6 +10,7 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -242,7 +243,7 @@ func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 			return err
 		}
 	}
-	return t.apply(ctx, last, e)
+	return errors.Join(t.apply(ctx, last, e), t.moved(last, e))
 }
 
 // beside reports whether an event comes while a conversation other than the event's works for the

@@ -1,0 +1,108 @@
+package turns
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
+	"paw/session"
+	"paw/session/turn"
+	"paw/worktree"
+	"paw/worktree/git"
+)
+
+// moved records where the CLI works by an event of the last turn: what it does outside of the agent's worktree is in no
+// turn.
+func (t *Recorder) moved(last *turn.Record, e turn.Event) error {
+	folder := worktree.Outside(e.Folder, t.Record.WorktreePath, t.Session.GitCommonDir)
+	if e.Folder == "" || e.Child || folder == "" && (last == nil || last.Folder == "") {
+		return nil
+	}
+	last, err := t.Dir.Last()
+	if err != nil || last == nil || last.Launch != t.Launch || last.Folder == folder {
+		return err
+	}
+	one, err := turn.Open(last.LogFile, t.App.Now)
+	if err != nil {
+		return err
+	}
+	if folder == "" {
+		return one.Moved("", "it works in its worktree again")
+	}
+	return one.Moved(folder, fmt.Sprintf(session.ReasonElsewhere, folder))
+}
+
+// noteStrays notes the worktrees that the CLI may have made in a turn which ends.
+func (t *Recorder) noteStrays(one *turn.Turn) {
+	for _, stray := range worktree.Strays(t.Record.WorktreePath, t.Session.GitCommonDir, one.Record().StartedAt) {
+		_ = one.Stray(stray.Name, fmt.Sprintf(session.ReasonStray, stray.Path))
+	}
+}
+
+// Outside is work of an agent that no turn has.
+type Outside struct {
+	Text string // such as "it works in /src/other, not in its worktree"
+	Line string // command that takes the work in
+}
+
+// OutsideOf returns where an agent works, and its last turn may have left work, outside of its worktree.
+func OutsideOf(ctx context.Context, a app.Agent) (all []Outside) {
+	last, err := a.TurnDir().Last()
+	if err != nil {
+		return nil
+	}
+	if last == nil {
+		last = &turn.Record{}
+	}
+	own, common := a.Record.WorktreePath, a.Session.GitCommonDir
+	folder := worktree.Outside(cmp.Or(observe.AskRecord(ctx, a, last).Folder, last.Folder), own, common)
+	if folder != "" {
+		all = append(all, Outside{fmt.Sprintf(session.ReasonElsewhere, folder), takeIn(ctx, own, common, folder)})
+	}
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(last.Strays))) {
+		stray, there := worktree.StrayNamed(own, common, name)
+		worksThere := folder != "" && worktree.Outside(folder, stray.Path, common) == ""
+		if there && !worksThere {
+			all = append(all, Outside{fmt.Sprintf(session.ReasonStray, stray.Path), takeIn(ctx, own, common, stray.Path)})
+		}
+	}
+	return all
+}
+
+// String is the text, with the command.
+func (o Outside) String() string {
+	if o.Line == "" {
+		return o.Text
+	}
+	return o.Text + "; this takes it in: " + o.Line
+}
+
+// Lines returns the commands that take work in, and those that bring an agent's CLI back into its worktree.
+func Lines(s *session.Session, agent string, all []Outside) (lines []string) {
+	for _, one := range all {
+		if one.Line != "" {
+			lines = append(lines, one.Line)
+		}
+	}
+	return append(lines, errs.Line("paw stop %s %s --only && paw recover %s", s.Name, agent, s.Name))
+}
+
+// takeIn returns the command that brings the work in a folder of another worktree into the agent's, "" where the folder is in
+// no worktree of the repository.
+func takeIn(ctx context.Context, own, common, folder string) string {
+	head, err := git.In(folder).Line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err != nil || filepath.Clean(head) != filepath.Clean(common) {
+		return ""
+	}
+	in := "git -C " + errs.Quote(folder)
+	merge := "git -C " + errs.Quote(own) + ` merge "$(` + in + ` rev-parse HEAD)"`
+	if dirty, err := git.In(folder).Line(ctx, "status", "--porcelain"); err == nil && dirty == "" {
+		return merge
+	}
+	return fmt.Sprintf("%s add -A && %s commit -m %s && %s", in, in, errs.Quote("work in "+filepath.Base(folder)), merge)
+}
