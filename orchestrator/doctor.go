@@ -190,7 +190,7 @@ func atWrongPlace(ctx context.Context, h *app.App, s *session.Session, a observe
 		return wrong(a.Reason).Hint("%s", again)
 	case a.Elsewhere:
 		e := wrong(a.Reason)
-		e.Hints = turns.Lines(s, a.Record.Name, turns.OutsideOf(ctx, h.Agent(s, &a.Record)))
+		e.Hints = turns.OutsideLines(ctx, h.Agent(s, &a.Record))
 		return e
 	case a.Cause == session.CauseUnrecorded:
 		return wrong(a.Reason).Hint("cat %s", errs.Quote(h.HookLog().Path))

@@ -82,14 +82,18 @@ func (o Outside) String() string {
 	return o.Text + "; this takes it in: " + o.Line
 }
 
-// Lines returns the commands that take work in, and those that bring an agent's CLI back into its worktree.
-func Lines(s *session.Session, agent string, all []Outside) (lines []string) {
-	for _, one := range all {
+// OutsideLines returns the commands that take in work of OutsideOf, and the one that brings the agent's CLI back.
+func OutsideLines(ctx context.Context, a app.Agent) (lines []string) {
+	for _, one := range OutsideOf(ctx, a) {
 		if one.Line != "" {
 			lines = append(lines, one.Line)
 		}
 	}
-	return append(lines, errs.Line("paw stop %s %s --only && paw recover %s", s.Name, agent, s.Name))
+	name, agent := a.Session.Name, a.Record.Name
+	if c, known := a.App.CLIs.Get(a.Record.CLI); known && c.Facts().Returns {
+		return append(lines, errs.Line("paw attach %s %s", name, agent)) // only its model takes it back
+	}
+	return append(lines, errs.Line("paw stop %s %s --only && paw recover %s", name, agent, name))
 }
 
 // takeIn returns the command that brings the work in a folder of another worktree into the agent's, "" where the folder is in

@@ -276,7 +276,7 @@ func (t *sender) refusal(format string, args ...any) *errs.Error {
 // elsewhere returns the refusal for a CLI whose work would be in no turn.
 func (t *sender) elsewhere(ctx context.Context, folder string) error {
 	refused := errs.New(errs.Refused, "%s: "+session.ReasonElsewhere, t.Record.Name, folder)
-	refused.Hints = turns.Lines(t.Session, t.Record.Name, turns.OutsideOf(ctx, t.Agent))
+	refused.Hints = turns.OutsideLines(ctx, t.Agent)
 	return refused
 }
 
