@@ -126,9 +126,7 @@ func runsWith(text string) bool { return exec.Command("pgrep", "-f", text).Run()
 // paw says so, sends nothing there, and says how the work is taken in.
 func TestCLIsElsewhere(t *testing.T) {
 	startEach(t, []string{"claude", "codex", "qwen", "copilot"}, func(t *testing.T, w *cliWorld) {
-		if w.cli != "copilot" { // it would ask
-			w.work("do: run mkdir sub && cd sub\ndo: run pwd\ndo: say Below.")
-		}
+		w.work(map[bool]string{true: "do: say Here.", false: "do: run mkdir sub && cd sub\ndo: run pwd\ndo: say Below."}[w.cli == "copilot"]) // copilot would ask
 		if a := w.agent(w.cli); a.Reason != nil {
 			t.Errorf("in a folder of its worktree: %s", text(a.Reason))
 		}
