@@ -16,12 +16,12 @@ import (
 // where it draws its own. The box lies between two lines over the whole width; a low pane cuts off
 // the lower one.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
-	rows := screens.RowsOf(s)
+	s, rows := screens.Main(s)
 	if box, ok := boxIn(s, rows); ok {
 		box.Works = works().MatchString(screens.TextOf(rows))
 		return box
 	}
-	return cli.Screen{Dialog: dialogIn(besidePanel(s, rows))}
+	return cli.Screen{Dialog: dialogIn(screens.BesidePanel(s, rows))}
 }
 
 // works matches the line above the input box while a turn runs, or the hint below it.
@@ -128,36 +128,6 @@ var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
 	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // AskUserQuestion: the question below the tabs with the questions' names
 })
 
-// besidePanel returns the rows left of the panel of changed files, which claude opens by itself in
-// a wide pane: dialogs are drawn beside it. A screen without a panel is returned as it is.
-func besidePanel(s cli.Screenshot, rows []screens.Row) (cli.Screenshot, []screens.Row) {
-	if len(rows) == 0 {
-		return s, rows
-	}
-	isEdge := func(c screens.Cell) bool { return c.Char == '│' }
-	edge := slices.IndexFunc(rows[0], isEdge)
-	end := 0
-	for edge > 0 && end < len(rows) && len(rows[end]) > edge && isEdge(rows[end][edge]) {
-		end++
-	}
-	if end < lowestPanel {
-		return s, rows
-	}
-	left := slices.Clone(rows)
-	for y := range end {
-		r := rows[y][:edge]
-		for len(r) > 0 && r[len(r)-1].Char == ' ' {
-			r = r[:len(r)-1]
-		}
-		left[y] = r
-	}
-	s.Width = edge
-	return s, left
-}
-
-// lowestPanel is the smallest height of a panel, in rows.
-const lowestPanel = 8
-
 // dialogIn returns what a dialog asks, "" where no dialog is recognized.
 func dialogIn(s cli.Screenshot, rows []screens.Row) string {
 	known, from, keyed := dialogAt(s, rows)
@@ -189,11 +159,11 @@ func dialogAt(s cli.Screenshot, rows []screens.Row) (known []screens.Dialog, fro
 // Question reads dialogs in which a digit takes an option at once. Options to tick, or to type
 // into, are left to the user.
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	rows := screens.RowsOf(s)
+	s, rows := screens.Main(s)
 	if _, ok := boxIn(s, rows); ok {
 		return cli.Question{}, false
 	}
-	known, from, _ := dialogAt(besidePanel(s, rows))
+	known, from, _ := dialogAt(screens.BesidePanel(s, rows))
 	text := screens.TextOf(from)
 	asked, _ := screens.AskedIn(text, known)
 	options := screens.Choices(from, "❯")
