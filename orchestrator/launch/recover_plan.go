@@ -293,7 +293,9 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 			return how
 		case conversation.Resumable:
 			how.Resumable, how.unverified = true, conversation.Transcript == ""
-			return how
+			if conversation.Reason == "" {
+				return how
+			}
 		}
 		records, problems := h.TurnDir(s.Name, w.Name).Records()
 		if len(problems) == 0 && hooked && cleared(w.ConversationIDs, records) {
@@ -301,7 +303,7 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 			return how
 		}
 	}
-	others, err := c.Learn(ctx, spec)
+	others, err := c.Learn(ctx, spec) // also where the CLI asks before it resumes, as about one that was archived
 	if err != nil && spec.ConversationID == "" {
 		how.FreshReason = err.Error()
 	}

@@ -3,6 +3,7 @@ package claude
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/google/uuid"
@@ -67,7 +68,10 @@ func (driver) Away(s cli.Spec) []cli.Away {
 			away = append(away, cli.Away{PID: entry.PID, Conversation: entry.SessionID, Job: entry.JobID})
 		}
 	}
-	slices.SortFunc(away, func(a, b cli.Away) int { return a.PID - b.PID })
+	sort.SliceStable(away, func(i, j int) bool {
+		a, b := &away[i], &away[j]
+		return a.PID-b.PID < 0
+	})
 	return away
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -163,7 +164,10 @@ func costPoints(s cli.Spec, transcript string) []point {
 		}
 		return true
 	})
-	slices.SortStableFunc(points, func(a, b point) int { return a.at.Compare(b.at) })
+	sort.SliceStable(points, func(i, j int) bool {
+		a, b := &points[i], &points[j]
+		return a.at.Compare(b.at) < 0
+	})
 	return points
 }
 

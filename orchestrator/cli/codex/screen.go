@@ -13,7 +13,7 @@ import (
 // hides it in dialogs.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	s, rows := screens.Main(s)
-	if s.CursorY == screens.Beyond || aside().MatchString(screens.TextOf(screens.Ending(rows, 3))) {
+	if s.CursorY == screens.Beyond || aside().MatchString(screens.TextOf(rows[:min(1, len(rows))])+screens.TextOf(screens.Ending(rows, 6))) {
 		return cli.Screen{Dialog: "a side chat is open"} // which takes the keys
 	}
 	if box, ok := boxIn(s, rows); ok {
@@ -33,8 +33,9 @@ var (
 	footer = lazyregexp.New(` · |for shortcuts|to queue message|esc close|context left`)
 )
 
-// aside matches what stands below the composer of a side chat, which covers the main conversation in a narrow pane.
-var aside = lazyregexp.New(`(?m)^ *Side from main thread\b`)
+// aside matches what stands above, in and below the composer of a side chat, which covers the main conversation in a narrow
+// pane: one of them is drawn first.
+var aside = lazyregexp.New(`(?m)\A ?Side chat +×|^› Ask a follow-up question$|^ *Side from main thread\b`)
 
 // boxIn reads the composer around the cursor; false where the cursor is in none.
 func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
