@@ -171,7 +171,16 @@ func TestCLIsElsewhere(t *testing.T) {
 		}
 		w.ok(w.paw("stop", w.cli, "--only"))
 		w.ok(w.paw("recover", "shop", "--detach"))
-		w.await("it is back", func() bool { return w.agent(w.cli).State == "idle" })
+		w.awaitState("idle")
+		if w.cli == "copilot" { // it goes on where it was
+			if a := w.agent(w.cli); text(a.Reason) != said {
+				t.Errorf("after recover: %s", text(a.Reason))
+			}
+			w.press("/cwd", "Space", w.worktree(w.cli))
+			w.standsStill()
+			w.press("Enter")
+			w.await("it is back", func() bool { return w.agent(w.cli).Reason == nil })
+		}
 		if w.work("do: write back.txt 1"); !w.has("back.txt") || w.agent(w.cli).Reason != nil {
 			t.Errorf("back in its worktree: %s", text(w.agent(w.cli).Reason))
 		}

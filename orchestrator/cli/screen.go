@@ -36,6 +36,7 @@ type Screen struct {
 	Works   bool   // the screen says that a turn runs; many screens do not say so
 	Dialog  string // question of a dialog that replaces the box, such as "asks whether to trust the folder"; "" for no dialog
 	Listed  bool   // the dialog is one of the CLI itself, and its answers can be read; set by CLI.Screen
+	Stopped bool   // the CLI has stopped itself, by Ctrl-Z, and goes on at a SIGCONT
 	Limited bool   // the screen says that a usage limit is reached
 	Fresh   bool   // no conversation is shown and the next prompt begins one; most CLIs show no sign of that
 	Mode    string // the CLI's name for the mode or agent that would take a prompt, "" where none is shown

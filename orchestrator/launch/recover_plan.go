@@ -30,6 +30,7 @@ type Continuation struct {
 	FreshReason   string // why there is nothing to resume
 	KeepID        bool   // the id may be used again for a fresh start
 	Found         string // conversation to resume when it is not the recorded one
+	HeldBy        int    // living process that has the conversation open, 0 for none
 	NewID         string // id for a fresh start, "" where the CLI chooses
 }
 
@@ -109,6 +110,10 @@ func planAgent(f RecoverFacts) Job {
 	}
 	if f.promptUnsent != "" {
 		j.Notes = append(j.Notes, f.promptUnsent)
+	}
+	if f.Resumable && f.HeldBy != 0 {
+		j.Refuse(fmt.Errorf("its conversation is open in pid %d, which is not paw's", f.HeldBy), fmt.Sprintf("kill %d && paw recover %s", f.HeldBy, f.sessionName))
+		return j
 	}
 	if f.Resumable {
 		j.Kind = ResultResumed
@@ -283,6 +288,7 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 	hooked := observe.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {
 		conversation, err := c.Conversation(ctx, spec)
+		how.HeldBy = conversation.HeldBy
 		how.KeepID, how.FreshReason = !conversation.NewID, conversation.Reason
 		var impossible *cli.ConversationError
 		switch {

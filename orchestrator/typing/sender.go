@@ -242,6 +242,9 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	}
 	t.young = t.App.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
+	if box.Stopped && err == nil {
+		return t.goOn(ctx)
+	}
 	drawn := !t.young || box.Box != cli.BoxUnseen || box.Dialog != ""
 	if drawn && box.Dialog != loginDialog && t.reach(ctx) {
 		t.young = false

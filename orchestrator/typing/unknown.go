@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/sys/unix"
+
 	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/config/poll"
@@ -53,6 +55,18 @@ var asksPlainly = lazyregexp.New(`(?i)(\(|\[)(y/n|yes/no|y)(\)|\]|\)es)[^\n]*\s*
 
 // placeholder matches what CLIs show in place of a long paste.
 var placeholder = lazyregexp.New(`(?i)\[[^\]\n]*\b(pasted|paste)\b[^\]\n]*\]`)
+
+// goOn lets a CLI go on that has stopped itself, and looks at its screen again. No shell stands behind it in its pane.
+func (t *sender) goOn(ctx context.Context) (box cli.Screen, err error) {
+	if err := unix.Kill(t.program.PID, unix.SIGCONT); err != nil {
+		return cli.Screen{}, t.refusal("has stopped itself by Ctrl-Z: %v", err)
+	}
+	poll.Until(ctx, 2*poll.Tick, pastePatience, func() bool {
+		box, err = t.see(ctx)
+		return err != nil || !box.Stopped
+	})
+	return cli.Screen{}, err // await looks again
+}
 
 // tailLength is how many characters of a prompt's end are looked for.
 const tailLength = 16

@@ -76,6 +76,14 @@ func process(s cli.Spec) (registryEntry, bool) {
 	return newest, newest.PID != 0
 }
 
+// HeldBy returns the process of the registry that has the conversation open, also one that somebody else has started.
+func (driver) HeldBy(s cli.Spec) int {
+	if entry, ok := process(s); ok && entry.Kind != background {
+		return entry.PID
+	}
+	return 0
+}
+
 func (e registryEntry) since() time.Time {
 	if e.StatusUpdatedAt == 0 {
 		return time.Time{}

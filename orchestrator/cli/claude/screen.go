@@ -21,8 +21,14 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 		box.Works = works().MatchString(screens.TextOf(rows))
 		return box
 	}
+	if stopped().MatchString(screens.TextOf(rows)) {
+		return cli.Screen{Stopped: true}
+	}
 	return cli.Screen{Dialog: dialogIn(screens.BesidePanel(s, rows))}
 }
+
+// stopped matches what claude writes at Ctrl-Z. tmux lets it go on at once, which claude does not notice.
+var stopped = lazyregexp.New("(?m)^Claude Code (?:is|has been) suspended\\. Run `fg`")
 
 // works matches the line above the input box while a turn runs, or the hint below it.
 var works = lazyregexp.New(`(?m)^[^\s\w❯⎿▎] \S+… \(\d.*\)|^ .* · esc to interrupt\b`)
@@ -190,12 +196,13 @@ var pages = lazyregexp.New(`(?m)^← .*✔ Submit +→`)
 // ticked matches an option with a check box.
 var ticked = lazyregexp.New(`(?m)^[ ❯]*\d\. \[.\] `)
 
-// Literal puts a space before a prompt that begins with "!", which claude would hand to a shell. It
-// helps for no other command.
+// Literal puts a space before a prompt that begins with "!", which claude would hand to a shell; it
+// helps for no other command. A space behind the last word keeps a menu closed (":smile"), and a backslash from making Enter
+// a new line.
 func (c driver) Literal(prompt string) (string, error) {
-	text := prompt
+	text := prompts.Closed(prompt)
 	if strings.HasPrefix(withoutInvisible(prompt), "!") {
-		text = " " + prompt
+		text = " " + text
 	}
 	return text, c.checkOwn(prompt)
 }
@@ -267,10 +274,10 @@ func (driver) Pastes(text string, rows int) []string {
 	return pastes
 }
 
-// Canonical replaces tabs by four spaces and drops invisible characters, as claude's input box
-// does.
+// Canonical replaces tabs by four spaces, drops invisible characters and composes others, as claude's
+// input box does.
 func (driver) Canonical(prompt string) string {
-	return cli.Trimmed(strings.ReplaceAll(withoutInvisible(pasted(prompt)), "\t", "    "))
+	return prompts.Decomposed(cli.Trimmed(strings.ReplaceAll(withoutInvisible(pasted(prompt)), "\t", "    ")))
 }
 
 // pasted removes the marks that claude puts around pasted text: two line feeds, a line with an
