@@ -322,6 +322,9 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, erro
 		}
 		rests := !waits && seen.Dialog == "" && (seen.Box != cli.BoxUnseen || !t.ready.Box)
 		if rests || t.App.Now().After(end) || ctx.Err() != nil {
+			if waits && seen.Dialog == "" { // the CLI's own record says so, and its screen not what
+				seen.Dialog = state.Reason
+			}
 			return nil, cli.Question{}, t.nothingAsked(seen.Dialog)
 		}
 	}

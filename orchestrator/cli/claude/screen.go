@@ -115,6 +115,7 @@ var keys = lazyregexp.New(
 var cutDialogs = []screens.Dialog{
 	screens.Asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions"),
 	screens.AsksInTurn(`^Review your answers$`, "asks whether to submit your answers"), // last page of AskUserQuestion
+	screens.Asks(`^ *Held message from another session`, "asks whether to deliver a message of another session"),
 	screens.AsksInTurn(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
 	screens.Asks(`^ *Choose the text style that looks best with|^ *Syntax theme: .*\(ctrl\+t to`, "first-run question"),
 }
