@@ -43,10 +43,7 @@ type Branch struct {
 // elsewhere. A branch that is itself deleted keeps no commits.
 func planBranches(found []Branch) []Branch {
 	found = slices.Clone(found)
-	sort.SliceStable(found, func(i, j int) bool {
-		a, b := &found[i], &found[j]
-		return cmp.Compare(a.Name, b.Name) < 0
-	})
+	sort.SliceStable(found, func(i, j int) bool { return found[i].Name < found[j].Name })
 	goes := map[string]bool{}
 	for _, b := range found {
 		goes["refs/heads/"+b.Name] = b.goes() && (b.inHead || b.landed != "")

@@ -16,34 +16,6 @@ import (
 	"paw/worktree/git"
 )
 
-// moved records where the CLI works by an event of the last turn: what it does outside of the agent's worktree is in no
-// turn.
-func (t *Recorder) moved(last *turn.Record, e turn.Event) error {
-	folder := worktree.Outside(e.Folder, t.Record.WorktreePath, t.Session.GitCommonDir)
-	if e.Folder == "" || e.Child || folder == "" && (last == nil || last.Folder == "") {
-		return nil
-	}
-	last, err := t.Dir.Last()
-	if err != nil || last == nil || last.Launch != t.Launch || last.Folder == folder {
-		return err
-	}
-	one, err := turn.Open(last.LogFile, t.App.Now)
-	if err != nil {
-		return err
-	}
-	if folder == "" {
-		return one.Moved("", "it works in its worktree again")
-	}
-	return one.Moved(folder, fmt.Sprintf(session.ReasonElsewhere, folder))
-}
-
-// noteStrays notes the worktrees that the CLI may have made in a turn which ends.
-func (t *Recorder) noteStrays(one *turn.Turn) {
-	for _, stray := range worktree.Strays(t.Record.WorktreePath, t.Session.GitCommonDir, one.Record().StartedAt) {
-		_ = one.Stray(stray.Name, fmt.Sprintf(session.ReasonStray, stray.Path))
-	}
-}
-
 // Outside is work of an agent that no turn has.
 type Outside struct {
 	Text string // such as "it works in /src/other, not in its worktree"
