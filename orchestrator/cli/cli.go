@@ -103,9 +103,7 @@ func (c CLI) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	if err := c.CheckID(s.ConversationID); err != nil {
 		return Conversation{}, err
 	}
-	found, err := c.Driver.Conversation(ctx, c.extend(s))
-	found.HeldBy = as[Holder](c).HeldBy(c.extend(s))
-	return found, err
+	return c.Driver.Conversation(ctx, c.extend(s))
 }
 
 // Learn returns the ids of the conversations that began since Spec.Since, without those that
@@ -328,7 +326,6 @@ func (plain) Rests(Spec, turn.Event) error                                  { re
 func (plain) Observe(context.Context, Spec, *turn.Record) (Observed, error) { return Observed{}, nil }
 func (plain) Gauge(Spec, string, []byte) (Gauged, error)                    { return Gauged{}, nil }
 func (plain) Windows(Spec) []session.Window                                 { return nil }
-func (plain) HeldBy(Spec) int                                               { return 0 }
 func (plain) Away(Spec) []Away                                              { return nil }
 func (plain) EndAway(Spec, Away) (Command, bool)                            { return Command{}, false }
 func (plain) Headless(Spec) (Command, error)                                { return Command{}, ErrNoHeadless }

@@ -155,12 +155,6 @@ type Gauged struct {
 	Words string // text for the status line of a user who has none
 }
 
-// Holder is implemented by a driver whose program records which process has a conversation open.
-type Holder interface {
-	// HeldBy returns a living process that has Spec.ConversationID open in a terminal, 0 for none.
-	HeldBy(Spec) int
-}
-
 // Leaver is implemented by a driver whose program can move a conversation out of its pane into a
 // background process.
 type Leaver interface {

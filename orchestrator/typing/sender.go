@@ -57,24 +57,23 @@ type sender struct {
 	text    string // text to type so that the CLI takes it for a prompt
 	dropped int    // number of control characters removed from the prompt
 
-	program  tmux.Program  // process to type to
-	found    observe.Facts // last observation of the agent
-	screen   cli.Screen    // last seen screen
-	rows     int           // size of the pane
-	columns  int
-	fresh    bool // screen is up to date: the sender has not waited since
-	young    bool // the CLI was launched just now
-	before   Arrival
-	heard    bool          // the CLI's own record has the prompt, but no turn began with it yet
-	filled   bool          // the box was empty before the paste and filled after it
-	boxed    bool          // Enter is pressed only while the input box is on the screen
-	again    bool          // the prompt was typed a second time, after the box was cleared
-	channel  cli.Channel   // channel on which the CLI answers, nil where the prompt is typed
-	standing stands        // of a CLI whose screen paw cannot read
-	last     *earlier      // prompt typed before, which may still arrive; nil before lastTyped was called
-	silent   bool          // the CLI does not answer on its channel
-	handed   bool          // the CLI got the prompt by its channel
-	long     time.Duration // additional time that the CLI may need for a long text
+	program tmux.Program  // process to type to
+	found   observe.Facts // last observation of the agent
+	screen  cli.Screen    // last seen screen
+	rows    int           // size of the pane
+	columns int
+	fresh   bool // screen is up to date: the sender has not waited since
+	young   bool // the CLI was launched just now
+	before  Arrival
+	heard   bool          // the CLI's own record has the prompt, but no turn began with it yet
+	filled  bool          // the box was empty before the paste and filled after it
+	boxed   bool          // Enter is pressed only while the input box is on the screen
+	again   bool          // the prompt was typed a second time, after the box was cleared
+	channel cli.Channel   // channel on which the CLI answers, nil where the prompt is typed
+	last    *earlier      // prompt typed before, which may still arrive; nil before lastTyped was called
+	silent  bool          // the CLI does not answer on its channel
+	handed  bool          // the CLI got the prompt by its channel
+	long    time.Duration // additional time that the CLI may need for a long text
 }
 
 // earlier is the prompt that paw typed last, if nothing has reported its arrival.
@@ -243,7 +242,7 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	t.young = t.App.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
 	if box.Stopped && err == nil {
-		return t.goOn(ctx)
+		return t.goOn()
 	}
 	drawn := !t.young || box.Box != cli.BoxUnseen || box.Dialog != ""
 	if drawn && box.Dialog != loginDialog && t.reach(ctx) {

@@ -68,10 +68,7 @@ func (driver) Away(s cli.Spec) []cli.Away {
 			away = append(away, cli.Away{PID: entry.PID, Conversation: entry.SessionID, Job: entry.JobID})
 		}
 	}
-	sort.SliceStable(away, func(i, j int) bool {
-		a, b := &away[i], &away[j]
-		return a.PID-b.PID < 0
-	})
+	sort.SliceStable(away, func(i, j int) bool { return away[i].PID < away[j].PID })
 	return away
 }
 

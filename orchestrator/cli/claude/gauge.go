@@ -164,10 +164,7 @@ func costPoints(s cli.Spec, transcript string) []point {
 		}
 		return true
 	})
-	sort.SliceStable(points, func(i, j int) bool {
-		a, b := &points[i], &points[j]
-		return a.at.Compare(b.at) < 0
-	})
+	sort.SliceStable(points, func(i, j int) bool { return points[i].at.Before(points[j].at) })
 	return points
 }
 

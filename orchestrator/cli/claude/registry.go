@@ -76,8 +76,8 @@ func process(s cli.Spec) (registryEntry, bool) {
 	return newest, newest.PID != 0
 }
 
-// HeldBy returns the process of the registry that has the conversation open, also one that somebody else has started.
-func (driver) HeldBy(s cli.Spec) int {
+// heldBy returns the process that has the conversation open in a terminal, also one that somebody else has started.
+func heldBy(s cli.Spec) int {
 	if entry, ok := process(s); ok && entry.Kind != background {
 		return entry.PID
 	}

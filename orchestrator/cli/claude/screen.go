@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
@@ -198,8 +199,7 @@ var pages = lazyregexp.New(`(?m)^← .*✔ Submit +→`)
 var ticked = lazyregexp.New(`(?m)^[ ❯]*\d\. \[.\] `)
 
 // Literal puts a space before a prompt that begins with "!", which claude would hand to a shell; it
-// helps for no other command. A space behind the last word keeps a menu closed (":smile"), and a backslash from making Enter
-// a new line.
+// helps for no other command. A space at the end keeps a menu closed (":smile"), and Enter from being a new line (a backslash).
 func (c driver) Literal(prompt string) (string, error) {
 	text := prompts.Closed(prompt)
 	if strings.HasPrefix(withoutInvisible(prompt), "!") {
@@ -278,7 +278,7 @@ func (driver) Pastes(text string, rows int) []string {
 // Canonical replaces tabs by four spaces, drops invisible characters and composes others, as claude's
 // input box does.
 func (driver) Canonical(prompt string) string {
-	return prompts.Decomposed(cli.Trimmed(strings.ReplaceAll(withoutInvisible(pasted(prompt)), "\t", "    ")))
+	return display.Decomposed(cli.Trimmed(strings.ReplaceAll(withoutInvisible(pasted(prompt)), "\t", "    ")))
 }
 
 // pasted removes the marks that claude puts around pasted text: two line feeds, a line with an

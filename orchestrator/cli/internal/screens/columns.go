@@ -10,8 +10,7 @@ import (
 // Beyond is the row of a cursor that is not in the part of Main.
 const Beyond = 1 << 20
 
-// lowestPanel is the smallest height of a panel, in rows.
-const lowestPanel = 8
+const lowestPanel = 8 // smallest height of a panel, in rows
 
 // Main reads the part of a screen that is the agent's: what stands right of a line that runs down the whole screen is another
 // conversation, or a panel. A cursor there gets the row Beyond.
@@ -37,26 +36,21 @@ func BesidePanel(s cli.Screenshot, rows []Row) (cli.Screenshot, []Row) {
 
 // beside cuts rows at the line that begins in the first one, and returns how many rows it runs down.
 func beside(s cli.Screenshot, rows []Row) (left cli.Screenshot, cut []Row, height int) {
-	if len(rows) == 0 {
-		return s, rows, 0
+	isEdge, first := func(c Cell) bool { return c.Char == '│' }, 0
+	if len(rows) > 0 {
+		first = slices.IndexFunc(rows[0], isEdge)
 	}
-	isEdge := func(c Cell) bool { return c.Char == '│' }
-	first := slices.IndexFunc(rows[0], isEdge)
 	if first <= 0 {
 		return s, rows, 0
 	}
 	s.Width = display.Graphemes.Width(rows[0][:first].String())
 	cut = slices.Clone(rows)
 	for ; height < len(rows); height++ {
-		r := rows[height]
-		at := slices.IndexFunc(r, isEdge)
-		for at >= 0 && display.Graphemes.Width(r[:at].String()) < s.Width {
-			next := slices.IndexFunc(r[at+1:], isEdge)
-			if at += 1 + next; next < 0 {
-				at = -1
-			}
+		r, at, width := rows[height], 0, 0
+		for ; at < len(r) && width < s.Width; at++ {
+			width += display.Graphemes.Width(string(r[at].Char))
 		}
-		if at < 0 || display.Graphemes.Width(r[:at].String()) != s.Width {
+		if at == len(r) || width > s.Width || !isEdge(r[at]) {
 			break
 		}
 		for r = r[:at]; len(r) > 0 && r[len(r)-1].Char == ' '; {

@@ -1,4 +1,4 @@
-package prompts
+package display
 
 import (
 	_ "embed" // embeds the table of decompositions
