@@ -246,7 +246,7 @@ func leftWorktree(a app.Agent, f live.Turns) (elsewhere string, strays []string)
 	own, common := a.Record.WorktreePath, a.Session.GitCommonDir
 	last := f.Last
 	c, known := a.App.CLIs.Get(a.Record.CLI)
-	if last == nil || last.Launch != f.Launch && !(known && c.Facts().Returns) {
+	if last == nil || last.Launch != f.Launch && (!known || !c.Facts().Returns) {
 		last = &turn.Record{}
 	}
 	for _, name := range last.Strays {

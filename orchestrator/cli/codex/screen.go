@@ -114,11 +114,10 @@ const deaf = 1200 * time.Millisecond
 
 // Question reads a dialog in which a digit takes an option at once, or the arrow keys select one.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	shot := s
-	s, rows := screens.Main(s)
+	_, rows := screens.Main(s)
 	asked, outside := screens.AskedIn(screens.TextOf(rows), slices.Concat(cut, dialogs))
 	options := screens.Choices(rows, "›")
-	if asked == "" || options == nil || d.Screen(shot).Dialog != asked {
+	if asked == "" || options == nil || d.Screen(s).Dialog != asked {
 		return cli.Question{}, false
 	}
 	question := screens.ByList(asked, outside, options)
