@@ -22,14 +22,14 @@ func (t *sender) unknown() bool { return !t.ready.Box && !t.ready.Event }
 // lookAtUnknown returns an empty box once the screen is drawn and stands still. A program that draws nothing at all is not
 // waited for once it is no longer young.
 func (t *sender) lookAtUnknown(ctx context.Context) (cli.Screen, error) {
-	shown, since := "", t.App.Now()
+	shown, since, grown := "", t.App.Now(), t.found.Agent(t.Record.Name).Lock.Holder.At.Add(youngPatience)
 	for end := since.Add(readyPatience); t.App.Now().Before(end) && ctx.Err() == nil; poll.Sleep(ctx, 2*poll.Tick) {
 		now := display.Strip(t.onScreen(ctx))
 		if now != shown {
 			shown, since = now, t.App.Now()
 		}
 		switch {
-		case t.App.Now().Sub(since) < stillFor || t.young && strings.TrimSpace(shown) == "":
+		case t.App.Now().Sub(since) < stillFor || strings.TrimSpace(shown) == "" && t.App.Now().Before(grown):
 		case asksPlainly().MatchString(shown):
 			return cli.Screen{}, t.refusal("asks something on its screen, a prompt would be taken for the answer")
 		default:
