@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"golang.org/x/mod/semver"
 	"golang.org/x/sync/errgroup"
 
 	"paw/config"
@@ -124,6 +126,8 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 	first := err == nil && len(tags) == 0
 	var uncommitted, decoration []string
 	var asking sync.WaitGroup
+	var second []string
+	asking.Go(func() { second = opencodeNote(ctx, h, s) })
 	asking.Go(func() { // one after the other: what start waits for needs the processors, too
 		defer func() {
 			if first {
@@ -140,7 +144,7 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 	})
 	return func() []string {
 		asking.Wait()
-		return slices.Concat(uncommitted, handed.Told(), rest, decoration)
+		return slices.Concat(uncommitted, handed.Told(), rest, second, decoration)
 	}
 }
 
@@ -227,6 +231,28 @@ func codexNote(h *app.App, s *session.Session) string {
 		return ""
 	}
 	return "codex cannot commit in a linked worktree unless clis.codex.git_writable = true opens the git directories to its sandbox"
+}
+
+// versionPatience bounds the question for the version of a CLI that starts.
+const versionPatience = 2 * time.Second
+
+// opencodeNote says what paw does not see of an opencode that does not load paw's plugin, as from version 2 on.
+func opencodeNote(ctx context.Context, h *app.App, s *session.Session) []string {
+	at := slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.CLI == "opencode" })
+	if at < 0 {
+		return nil
+	}
+	c, executable, err := h.ProgramOf(&s.Agents[at])
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, versionPatience)
+	defer cancel()
+	version, err := c.Version(ctx, executable, h.Env)
+	if err != nil || semver.Compare("v"+version, "v1.19.0") < 0 {
+		return nil
+	}
+	return []string{"opencode " + version + " does not load the plugin that paw has: its turns, questions and ends are not seen, and its sessions outlive the pane"}
 }
 
 // uncommittedIn says that n uncommitted files in a checkout are not in the agents' worktrees.

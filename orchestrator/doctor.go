@@ -150,7 +150,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 			Hint("ps -o stat,pcpu,args -p %d", s.Tmux.ServerPID))
 	}
 	for _, a := range st.Agents {
-		if err := atWrongPlace(h, s, a); err != nil {
+		if err := atWrongPlace(ctx, h, s, a); err != nil {
 			wrong(err)
 		}
 		if text := observe.Undelivered(h, s, a.Record.Name); text != "" && a.LockFree() && a.Cause != session.CauseMade {
@@ -180,7 +180,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 
 // atWrongPlace returns the error for an agent that runs where its pane and worktree are not, or
 // whose work is not recorded; nil for another one.
-func atWrongPlace(h *app.App, s *session.Session, a observe.AgentStatus) error {
+func atWrongPlace(ctx context.Context, h *app.App, s *session.Session, a observe.AgentStatus) error {
 	wrong := func(what string) *errs.Error { return errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, what) }
 	again := fmt.Sprintf("paw stop %s %s --only && paw recover %s", s.Name, a.Record.Name, s.Name)
 	switch {
@@ -195,7 +195,9 @@ func atWrongPlace(h *app.App, s *session.Session, a observe.AgentStatus) error {
 	case a.Away:
 		return wrong(a.Reason).Hint("%s", again)
 	case a.Elsewhere:
-		return wrong(a.Reason).Hint("paw attach %s %s", s.Name, a.Record.Name)
+		e := wrong(a.Reason)
+		e.Hints = turns.OutsideLines(ctx, h.Agent(s, &a.Record))
+		return e
 	case a.Cause == session.CauseUnrecorded:
 		return wrong(a.Reason).Hint("cat %s", errs.Quote(h.HookLog().Path))
 	}

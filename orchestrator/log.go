@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -149,7 +150,10 @@ func Grep(ctx context.Context, h *app.App, sessions []*session.Session, agents [
 			found = append(found, matches...)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Match) int { return -cmp.Compare(a.at(), b.at()) })
+	sort.SliceStable(found, func(i, j int) bool {
+		a, b := &found[i], &found[j]
+		return cmp.Compare(a.at(), b.at()) > 0
+	})
 	if len(found) > o.Most {
 		found, more = found[:o.Most], len(found)-o.Most
 	}

@@ -98,7 +98,7 @@ type AgentStatus struct {
 	Orphan bool
 	// Away says that the CLI continues the conversation outside of its pane, which only shows it.
 	Away bool
-	// Elsewhere says that the CLI works outside its worktree: that work is in no turn.
+	// Elsewhere says that the CLI works outside its worktree, or has left another one there: that work is in no turn.
 	Elsewhere bool
 }
 
@@ -212,6 +212,7 @@ const (
 	ReasonOtherMachine = "it runs on another machine, which has this home as well"
 	ReasonAway         = "it left its pane and works in the background (pid %d)"
 	ReasonElsewhere    = "it works in %s, not in its worktree"
+	ReasonStray        = "%s is a worktree that no turn has"
 	ReasonSubagents    = "its subagents work"
 	ReasonBeside       = "works in several conversations"
 	ReasonBranchMoved  = "its branch was moved from elsewhere"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -62,7 +63,9 @@ func mostUrgent(agents []observe.AgentStatus) []relative {
 func stateCounts(agents []observe.AgentStatus) string {
 	count := map[string]int{}
 	var words []string
-	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b observe.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
+	agents = slices.Clone(agents)
+	sort.SliceStable(agents, func(i, j int) bool { return urgencyOf(agents[i]) < urgencyOf(agents[j]) })
+	for _, ag := range agents {
 		word := ag.InWords()
 		if count[word]++; count[word] == 1 {
 			words = append(words, word)

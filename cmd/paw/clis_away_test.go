@@ -122,29 +122,113 @@ func (w *cliWorld) standsStill() {
 // runsWith reports whether any process has a text in its command line.
 func runsWith(text string) bool { return exec.Command("pgrep", "-f", text).Run() == nil }
 
-// TestCLIsElsewhere: claude can enter another worktree, whose files are then in no turn of the
-// agent. No hook reports this; claude's registry of sessions does.
+// TestCLIsElsewhere: each CLI can take its conversation into another worktree, whose files are then in no turn of the agent.
+// paw says so, sends nothing there, and says how the work is taken in.
 func TestCLIsElsewhere(t *testing.T) {
-	w := newCLIWorld(t, "claude")
-	w.ok(w.paw("start", "--cli", "claude", "--detach"))
-	w.work("do: run mkdir sub && cd sub\ndo: run pwd\ndo: say Below.")
-	if a := w.agent("claude"); a.Reason != nil {
-		t.Errorf("in a folder of its worktree: %s", text(a.Reason))
+	startEach(t, []string{"claude", "codex", "qwen", "copilot"}, func(t *testing.T, w *cliWorld) {
+		w.work(map[bool]string{true: "do: say Here.", false: "do: run mkdir sub && cd sub\ndo: run pwd\ndo: say Below."}[w.cli == "copilot"]) // copilot would ask
+		if a := w.agent(w.cli); a.Reason != nil {
+			t.Errorf("in a folder of its worktree: %s", text(a.Reason))
+		}
+		other := w.leaveWorktree()
+		a := w.awaitState("idle")
+		said := "it works in " + other + ", not in its worktree"
+		if w.cli == "qwen" { // its process stays, only its model knows
+			said = other + " is a worktree that no turn has"
+		}
+		if text(a.Reason) != said {
+			t.Fatalf("in another worktree: %s, %s; %q is expected", a.State, text(a.Reason), said)
+		}
+		if out := w.paw("doctor"); out.code != 1 || !strings.Contains(out.stdout+out.stderr, said) {
+			t.Errorf("paw doctor: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+		}
+		w.write(other, "there.txt", "there")
+		out := w.paw("send", w.cli, "do: say more")
+		if w.cli == "qwen" {
+			w.finished(w.last().Number - 1)
+			if out = w.paw("land", w.cli); out.code == 0 {
+				t.Errorf("landed: %s%s", out.stdout, out.stderr)
+			}
+		}
+		if out.code != 3 || !strings.Contains(out.stderr, said) {
+			t.Fatalf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+		}
+		_, line, _ := strings.Cut(out.stderr, "paw: hint: git ")
+		line, _, _ = strings.Cut(line, "\n")
+		if out, err := exec.Command("sh", "-c", "git "+line).CombinedOutput(); err != nil || !w.has("there.txt") {
+			t.Errorf("git %s: %v, %s", line, err, out)
+		}
+		if w.cli == "qwen" {
+			return
+		}
+		if w.cli == "claude" {
+			w.press("do: tool ExitWorktree {\"action\":\"keep\"}")
+			w.standsStill()
+			w.press("Enter")
+			w.await("it is back", func() bool { return w.agent(w.cli).Reason == nil })
+			w.finished(w.last().Number - 1)
+			return
+		}
+		w.ok(w.paw("stop", w.cli, "--only"))
+		w.ok(w.paw("recover", "shop", "--detach"))
+		w.awaitState("idle")
+		if w.cli == "copilot" { // it goes on where it was
+			if a := w.agent(w.cli); text(a.Reason) != said {
+				t.Errorf("after recover: %s", text(a.Reason))
+			}
+			w.press("/cwd", "Space", w.worktree(w.cli))
+			w.standsStill()
+			w.press("Enter")
+			w.await("it is back", func() bool { return w.agent(w.cli).Reason == nil })
+		}
+		if w.work("do: write back.txt 1"); !w.has("back.txt") || w.agent(w.cli).Reason != nil {
+			t.Errorf("back in its worktree: %s", text(w.agent(w.cli).Reason))
+		}
+	})
+}
+
+// leaveWorktree has the agent's CLI go to another worktree, and returns that.
+func (w *cliWorld) leaveWorktree() string {
+	w.t.Helper()
+	beside := func(pattern string) (found string) {
+		w.await("the other worktree is there", func() bool {
+			for line := range strings.Lines(w.git(w.repo, "worktree", "list", "--porcelain")) {
+				if path, is := strings.CutPrefix(strings.TrimSpace(line), "worktree "); is && strings.Contains(path, pattern) {
+					found = path
+				}
+			}
+			return found != ""
+		})
+		return found
 	}
-	w.work(`do: tool ToolSearch {"query":"select:EnterWorktree,ExitWorktree"}
-do: tool EnterWorktree {"name":"other"}
-do: say Entered.`)
-	other := filepath.Join(w.repo, ".claude/worktrees/other")
-	if a := w.awaitState("idle"); text(a.Reason) != "it works in "+other+", not in its worktree" {
-		t.Errorf("in another worktree: %s, %s", a.State, text(a.Reason))
+	switch w.cli {
+	case "claude":
+		w.work("do: tool ToolSearch {\"query\":\"select:EnterWorktree,ExitWorktree\"}\ndo: tool EnterWorktree {\"name\":\"other\"}\ndo: say Entered.")
+		return beside(".claude/worktrees/other")
+	case "qwen":
+		w.work("do: tool tool_search {\"query\":\"select:enter_worktree\"}\n" +
+			"do: tool tool_call {\"name\":\"enter_worktree\",\"arguments\":{\"name\":\"other\"}}\ndo: say Entered.")
+		return beside(".qwen/worktrees/other")
+	case "copilot":
+		w.press("/worktree", "Space", "other")
+		w.standsStill()
+		w.press("Enter")
+		path := beside("/other")
+		w.await("it is there", func() bool { return w.agent(w.cli).Reason != nil })
+		return path
 	}
-	if out := w.paw("doctor"); out.code != 1 || !strings.Contains(out.stdout+out.stderr, "it works in "+other) {
-		t.Errorf("paw doctor: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-	}
-	w.work("do: tool ExitWorktree {\"action\":\"keep\"}\ndo: write back.txt 1\ndo: say Back.")
-	if a := w.agent("claude"); a.Reason != nil || !w.has("back.txt") {
-		t.Errorf("back in its worktree: %s", text(a.Reason))
-	}
+	w.press("/fork")
+	w.standsStill()
+	w.press("Enter")
+	w.await("it asks where", func() bool { return strings.Contains(w.visible(), "Create new Git worktree") })
+	w.press("Down")
+	w.standsStill()
+	w.press("Enter")
+	path := beside(".codex/worktrees")
+	w.await("it has gone there", func() bool { return strings.Contains(w.visible(), "Working directory changed") })
+	w.standsStill()
+	w.work("do: write forked.txt f") // its hooks say where it is with the prompt
+	return path
 }
 
 // crashAway kills the tmux server while the agent works as process pid outside its pane, and waits

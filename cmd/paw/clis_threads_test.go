@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"paw/orchestrator/cli/fakemodel"
 )
@@ -61,5 +62,53 @@ func TestCLIsTwoConversations(t *testing.T) {
 		if got := w.ok(w.paw("diff", "codex", string('0'+rune(turn)), "--stat")).stdout; !strings.Contains(got, file("A")) || !strings.Contains(got, file("B")) {
 			t.Errorf("paw diff of the turn:\n%s", got)
 		}
+	}
+}
+
+// TestCLIsSideChat: codex' side chat takes the keys, beside the main conversation or over it. Nothing is typed into it, and
+// recover brings the main conversation back.
+func TestCLIsSideChat(t *testing.T) {
+	w := newCLIWorld(t, "codex")
+	w.ok(w.paw("start", "--cli", "codex", "--detach"))
+	w.work("do: say Main.")
+	refused := func(where string) {
+		t.Helper()
+		began := time.Now()
+		if out := w.paw("send", "codex", "do: write no.txt 1"); out.code != 3 || !strings.Contains(out.stderr, "a side chat is open") || time.Since(began) > time.Minute {
+			t.Errorf("%s: exit code %d after %s\n%s\n%s", where, out.code, time.Since(began), out.stderr, w.visible())
+		}
+	}
+	resize := func(size string) {
+		width, height, _ := strings.Cut(size, "x")
+		w.ok(w.tmux("resize-window", "-t", *w.agent("codex").PaneID, "-x", width, "-y", height))
+		w.standsStill()
+	}
+	resize("160x40")
+	w.press("/side")
+	w.standsStill()
+	w.press("Enter")
+	w.await("the side chat is there", func() bool { return strings.Contains(w.visible(), "Ask a follow-up question") })
+	refused("beside the main conversation")
+	resize("80x24")
+	refused("over the main conversation")
+	w.press("do: say In the side chat.")
+	w.standsStill()
+	w.press("Enter")
+	w.await("the side chat has answered", func() bool { return strings.Contains(w.visible(), "• In the side chat.") })
+	w.killCLI()
+	w.ok(w.paw("recover", "--detach"))
+	w.await("it is back", func() bool { return strings.Contains(w.visible(), "Main.") && w.agent("codex").State == "idle" })
+	if shown := w.screen("codex"); strings.Contains(shown, "In the side chat.") {
+		t.Errorf("the side chat is back:\n%s", shown)
+	}
+	resize("160x40")
+	w.press("/side")
+	w.standsStill()
+	w.press("Enter")
+	w.await("a side chat is there again", func() bool { return strings.Contains(w.visible(), "Ask a follow-up question") })
+	w.press("C-/")
+	w.standsStill()
+	if w.work("do: write main.txt 1"); !w.has("main.txt") || w.has("no.txt") {
+		t.Error("the main conversation, with the side chat beside it, has not got its prompt")
 	}
 }

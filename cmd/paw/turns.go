@@ -138,7 +138,7 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 	for _, missing := range list.LeftOut {
 		fmt.Fprintf(o.stdout, "%s%s\n", indent, missing)
 	}
-	for _, unsaved := range unsavedFiles(list.Turns) {
+	for _, unsaved := range inNoTurn(list.Turns) {
 		fmt.Fprintf(o.stdout, "%s%s\n", indent, unsaved)
 	}
 	if list.Where != "" {
@@ -178,13 +178,13 @@ func turnRow(t turns.Turn, dated bool) []cell {
 	return row
 }
 
-// unsavedFiles returns a line for each group of files that git could not save, with the last turn
-// for which that is known.
-func unsavedFiles(list []turns.Turn) (lines []string) {
+// inNoTurn returns a line for each group of files that git could not save, and for each folder outside of the worktree,
+// with the last turn for which that is known.
+func inNoTurn(list []turns.Turn) (lines []string) {
 	told := map[string]bool{}
 	for _, t := range slices.Backward(list) {
 		for _, note := range t.Notes {
-			if strings.HasPrefix(note, turns.NotInSnapshot) && !told[note] {
+			if (strings.HasPrefix(note, turns.NotInSnapshot) || slices.Contains(t.Outside, note)) && !told[note] {
 				told[note] = true
 				lines = append(lines, fmt.Sprintf("turn %d: %s", t.Number, display.Printable(note)))
 			}

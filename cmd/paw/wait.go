@@ -160,6 +160,11 @@ func (o *waitOptions) printWaited(w *children.Waited, enough bool) error {
 		rows = append(rows, []cell{{text: one.Name()}, {one.Outcome, colour}, {text: number}, {text: files}, {text: shorten(display.FirstLine(turn.Prompt(one.Message).Words()), 60)}})
 	}
 	o.printTable(o.stdout, "", rows)
+	for _, one := range w.Agents {
+		if one.Finished && one.Status.Elsewhere {
+			o.note(one.Name() + ": " + one.Status.Reason)
+		}
+	}
 	if w.NobodyAtWork() {
 		o.note("nobody is at work in " + w.Session + ": there is nothing to wait for")
 	}

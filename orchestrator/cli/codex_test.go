@@ -3,6 +3,7 @@ package cli_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,10 @@ func TestCodexConversation(t *testing.T) {
 		{
 			"archived", "archived_sessions/" + name, l.sample("codex-rollout.jsonl"),
 			cli.Conversation{Found: true, Resumable: true, Reason: "it is archived: codex asks whether to bring it back"},
+		},
+		{
+			"a side chat", "archived_sessions/" + name, strings.Replace(l.sample("codex-rollout.jsonl"), `"thread_source":"user"`, `"thread_source":"tui_side_chat"`, 1),
+			cli.Conversation{Found: true, Reason: "it is a side chat"},
 		},
 		{
 			"empty after a power cut", "sessions/2026/11/21/" + name, "",

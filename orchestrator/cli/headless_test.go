@@ -155,17 +155,19 @@ func TestFork(t *testing.T) {
 
 func TestLiteral(t *testing.T) {
 	for _, c := range []struct{ cli, prompt, want string }{
-		{"claude", "!ls", " !ls"},
-		{"claude", "\u200e!ls", " \u200e!ls"},
+		{"claude", "!ls", " !ls "},
+		{"claude", "\u200e!ls", " \u200e!ls "},
 		{"claude", "/etc/hosts is wrong", "/etc/hosts is wrong"},
 		{"claude", "exit the loop early", "exit the loop early"},
-		{"claude", "a /b !c", "a /b !c"},
-		{"codex", "/quit", " /quit"},
+		{"claude", "a /b !c", "a /b !c "},
+		{"claude", "see @README", "see @README "},
+		{"codex", "/quit", " /quit "},
+		{"codex", "ask @alice", "ask @alice "},
 		{"opencode", "/exit", " /exit"},
 		{"opencode", "!ls", "!ls"},
 		{"gemini", "/etc/hosts is wrong", " /etc/hosts is wrong"},
 		{"qwen", "!ls", " !ls"},
-		{"copilot", "/exit", " /exit"},
+		{"copilot", "/exit", " /exit "},
 		{"demo", "/exit now", "/exit now"},
 	} {
 		if got, err := get(t, c.cli).Literal(c.prompt); got != c.want || err != nil {

@@ -36,6 +36,7 @@ type Screen struct {
 	Works   bool   // the screen says that a turn runs; many screens do not say so
 	Dialog  string // question of a dialog that replaces the box, such as "asks whether to trust the folder"; "" for no dialog
 	Listed  bool   // the dialog is one of the CLI itself, and its answers can be read; set by CLI.Screen
+	Stopped bool   // the CLI has stopped itself, by Ctrl-Z, and goes on at a SIGCONT
 	Limited bool   // the screen says that a usage limit is reached
 	Fresh   bool   // no conversation is shown and the next prompt begins one; most CLIs show no sign of that
 	Mode    string // the CLI's name for the mode or agent that would take a prompt, "" where none is shown
@@ -155,12 +156,10 @@ type Observed struct {
 	Live bool
 	// Windows has the limits of the subscription as the CLI last told them.
 	Windows []session.Window
-	// Elsewhere is the folder in which the CLI works when that is outside of the agent's worktree,
-	// else "".
-	Elsewhere string
-	Away      int            // pid of a process outside of the agent's pane that has the conversation, 0 for none
-	At        time.Time      // time of the end if the turn ended and the CLI rests, else since when the state holds
-	Source    session.Source // record (what the CLI keeps about its processes) or transcript
+	Folder  string         // folder in which the CLI works, "" where the record does not say
+	Away    int            // pid of a process outside of the agent's pane that has the conversation, 0 for none
+	At      time.Time      // time of the end if the turn ended and the CLI rests, else since when the state holds
+	Source  session.Source // record (what the CLI keeps about its processes) or transcript
 }
 
 // AtWork reports whether the record says that the CLI works or waits for the user.

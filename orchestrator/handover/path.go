@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,7 +47,10 @@ func Relocate(from, to, home string) *Relocation {
 			}
 		}
 	}
-	slices.SortStableFunc(r.pairs, func(a, b [2]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
+	sort.SliceStable(r.pairs, func(i, j int) bool {
+		a, b := &r.pairs[i], &r.pairs[j]
+		return cmp.Compare(len(b[0]), len(a[0])) < 0
+	})
 	return r
 }
 

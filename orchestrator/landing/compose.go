@@ -3,6 +3,7 @@ package landing
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -40,10 +41,36 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		l.App.Notef("%s: ignores %s now; %s keeps it", l.name(), few(l.lands.kept, namedPaths), l.branch)
 	}
 	landed.tree = l.lands.Tree
+	if err := l.refuseDroppings(ctx, landed.tree); err != nil {
+		return err
+	}
 	if landed.Files, err = l.changed(ctx, l.tip, landed.tree); err != nil {
 		return err
 	}
 	return l.commit(ctx, landed)
+}
+
+// droppings are files that CLIs leave in the worktree on their own account.
+var droppings = []string{".qwen/.gitignore", ".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"}
+
+// refuseDroppings refuses a landing of such files alone, as long as nobody has committed them.
+func (l *landing) refuseDroppings(ctx context.Context, tree string) error {
+	paths, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, tree)
+	if err != nil || l.Session.Host != "" || slices.ContainsFunc(paths, func(path string) bool { return !slices.Contains(droppings, path) }) {
+		return err
+	}
+	uncommitted, err := l.Repo.Objects().ChangedPaths(ctx, l.source.head, l.source.state)
+	if err != nil || slices.ContainsFunc(paths, func(path string) bool { return !slices.Contains(uncommitted, path) }) {
+		return err
+	}
+	refused := errs.New(errs.Refused, "%s: has only %s, which its CLI leaves on its own", l.name(), strings.Join(paths, ", "))
+	for _, outside := range turns.OutsideOf(ctx, l.Agent) {
+		refused.Message += "; " + outside.Text
+		if outside.Line != "" {
+			refused.Hints = append(refused.Hints, outside.Line)
+		}
+	}
+	return refused.Hint("paw diff %s --session %s", l.Record.Name, l.Session.Name)
 }
 
 // refuseAhead refuses what a target would make of commits that the remote's branch has and the target

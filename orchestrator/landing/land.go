@@ -58,6 +58,11 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		w.keepWords(o.line(s, agentName), l.edited)
 		return landed, err
 	}
+	if s.Host == "" {
+		for _, outside := range turns.OutsideOf(ctx, w.Agent) {
+			h.Notef("%s: %s", w.name(), outside)
+		}
+	}
 	if o.DryRun {
 		return landed, nil
 	}

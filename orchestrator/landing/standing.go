@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 
 	"paw/config/display"
@@ -66,7 +67,10 @@ func (w work) landingsIn(branch string) (all []*Stand, err error) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Stand) int { return cmp.Or(a.At.Compare(b.At), a.ID-b.ID) })
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return cmp.Or(a.At.Compare(b.At), a.ID-b.ID) < 0
+	})
 	return all, err
 }
 
@@ -278,7 +282,10 @@ func standingsOf(ctx context.Context, w work, landings []session.Landing) (all [
 			all = append(all, *one)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Stand) int { return a.ID - b.ID })
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return a.ID-b.ID < 0
+	})
 	return all, nil
 }
 

@@ -98,6 +98,30 @@ func TestAClearedConversationDoesNotComeBack(t *testing.T) {
 	}
 }
 
+// archived is a CLI that asks before it resumes the agent's newest conversation.
+type archived struct{ earlier }
+
+func (archived) Conversation(_ context.Context, spec cli.Spec) (cli.Conversation, error) {
+	if spec.ConversationID == "old" {
+		return cli.Conversation{Resumable: true, Transcript: "/x"}, nil
+	}
+	return cli.Conversation{Resumable: true, Transcript: "/x", Reason: "it is archived"}, nil
+}
+
+// A conversation that the user has archived is resumed where the agent has no other.
+func TestAnArchivedConversationIsNotTheFirstChoice(t *testing.T) {
+	demo, _ := clis.New(nil).Get("demo")
+	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
+	for _, ids := range [][]string{{"mine"}, {"old", "mine"}} {
+		s := &session.Session{Name: "shop", Agents: []session.Agent{{Name: "one", ConversationIDs: ids}}}
+		observe.MarkHooks(h.Agent(s, &s.Agents[0]), 1)
+		how := FindContinuation(t.Context(), h, s, cli.CLI{Driver: archived{earlier{demo.Driver}}}, cli.Spec{Agent: "one", ConversationID: "mine"})
+		if other := len(ids) > 1; !how.Resumable || other != (how.Found == "old") {
+			t.Errorf("%v: %+v", ids, how)
+		}
+	}
+}
+
 // Once a hook has reported for an agent, recover does not resume a conversation that no hook has named: it is of another CLI in that folder.
 func TestAConversationThatNoHookNamedIsNotTheAgents(t *testing.T) {
 	demo, _ := clis.New(nil).Get("demo")

@@ -31,6 +31,7 @@ type Continuation struct {
 	FreshReason   string // why there is nothing to resume
 	KeepID        bool   // the id may be used again for a fresh start
 	Found         string // conversation to resume when it is not the recorded one
+	HeldBy        int    // living process that has the conversation open, 0 for none
 	NewID         string // id for a fresh start, "" where the CLI chooses
 }
 
@@ -111,6 +112,10 @@ func planAgent(f RecoverFacts) Job {
 	}
 	if f.promptUnsent != "" {
 		j.Notes = append(j.Notes, f.promptUnsent)
+	}
+	if f.Resumable && f.HeldBy != 0 {
+		j.Refuse(fmt.Errorf("its conversation is open in pid %d, which is not paw's", f.HeldBy), fmt.Sprintf("kill %d && paw recover %s", f.HeldBy, f.sessionName))
+		return j
 	}
 	if f.Resumable {
 		j.Kind = ResultResumed
@@ -289,6 +294,7 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 	hooked := observe.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {
 		conversation, err := c.Conversation(ctx, spec)
+		how.HeldBy = conversation.HeldBy
 		how.KeepID, how.FreshReason = !conversation.NewID, conversation.Reason
 		var impossible *cli.ConversationError
 		switch {
@@ -299,7 +305,9 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 			return how
 		case conversation.Resumable:
 			how.Resumable, how.unverified = true, conversation.Transcript == ""
-			return how
+			if conversation.Reason == "" {
+				return how
+			}
 		}
 		records, problems := h.TurnDir(s.Name, w.Name).Records()
 		if len(problems) == 0 && hooked && cleared(w.ConversationIDs, records) {
@@ -307,7 +315,7 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 			return how
 		}
 	}
-	others, err := c.Learn(ctx, spec)
+	others, err := c.Learn(ctx, spec) // also where the CLI asks before it resumes, as about one that was archived
 	if err != nil && spec.ConversationID == "" {
 		how.FreshReason = err.Error()
 	}

@@ -68,6 +68,8 @@ type Turns struct {
 	SilentErrors bool         // no hook of the CLI reports a turn that failed
 	Unrecorded   string       // why the CLI's hooks cannot record what happens, "" if they can
 	Observed     cli.Observed // content of the CLI's own record
+	Elsewhere    string       // folder outside of the agent's worktree in which the CLI works, "" for none
+	Strays       []string     // worktrees in the agent's that are not paw's, after the last turn
 	Writing      bool         // a process is recording an event of a turn, and began no later than soon after the end in the CLI's record
 	Screen       cli.Screen   // screen of the CLI, if it was read
 }

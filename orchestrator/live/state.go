@@ -159,8 +159,8 @@ func (o Observation) inPane() session.AgentStatus {
 }
 
 // withPlace adds to the reason that the CLI has moved the conversation out of the pane (it works on
-// when the pane ends), that it works in another folder than its worktree (no turn records that),
-// and that it is near a usage limit.
+// when the pane ends), that it works in another folder than its worktree or has made another worktree
+// there (no turn records that), and that it is near a usage limit.
 func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 	if o.Observed.Away != 0 {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonAway, o.Observed.Away))
@@ -174,8 +174,12 @@ func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 			st.Reason = both(st.Reason, "near its limit: "+w.String())
 		}
 	}
-	if o.Observed.Elsewhere != "" {
-		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonElsewhere, o.Observed.Elsewhere))
+	if o.Elsewhere != "" {
+		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonElsewhere, o.Elsewhere))
+		st.Elsewhere = true
+	}
+	for _, stray := range o.Strays {
+		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonStray, stray))
 		st.Elsewhere = true
 	}
 	return st

@@ -28,13 +28,15 @@ func exited(code int) Observation {
 func TestAnAgentAwayFromItsPlace(t *testing.T) {
 	o := runs
 	o.Turns = Turns{Visible: true, Launch: "s/a/1", Observed: cli.Observed{Known: true, Source: session.SourceRecord}}
-	for reason, seen := range map[string]cli.Observed{
-		"it left its pane and works in the background (pid 7)": {Known: true, Live: true, Away: 7},
-		"it works in /src/other, not in its worktree":          {Known: true, Live: true, Elsewhere: "/src/other"},
+	away, elsewhere, stray := o, o, o
+	away.Observed.Away, elsewhere.Elsewhere, stray.Strays = 7, "/src/other", []string{"/src/a/.qwen/worktrees/b"}
+	for reason, o := range map[string]Observation{
+		"it left its pane and works in the background (pid 7)":    away,
+		"it works in /src/other, not in its worktree":             elsewhere,
+		"/src/a/.qwen/worktrees/b is a worktree that no turn has": stray,
 	} {
-		o.Observed = seen
 		got := State(o)
-		if got.State != session.StateIdle || got.Reason != reason || got.Away != (seen.Away != 0) || got.Elsewhere != (seen.Elsewhere != "") {
+		if got.State != session.StateIdle || got.Reason != reason || got.Away != (o.Observed.Away != 0) || got.Elsewhere == got.Away {
 			t.Errorf("%+v", got)
 		}
 	}

@@ -8,6 +8,7 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
+	"paw/worktree"
 	"paw/worktree/gitdir"
 )
 
@@ -228,6 +230,7 @@ func TurnsOf(a app.Agent, lock session.AgentLock) live.Turns {
 		f.Launched, f.Prompted = lock.Holder.At, lock.Holder.Prompted
 		f.HooksSeen = hooksSeen(a.App, a.Session.Name, a.Record.Name, lock.Holder.Generation)
 		f.Observed = AskRecord(context.Background(), a, f.Last)
+		f.Elsewhere, f.Strays = leftWorktree(a, f)
 		f.Unrecorded = notRecorded(a.App, a.Session.Name, a.Record.Name, f.Launch, f.Last)
 		if f.Observed.Ended != nil {
 			// A process that begins later has found an end that no hook reported.
@@ -236,6 +239,23 @@ func TurnsOf(a app.Agent, lock session.AgentLock) live.Turns {
 		}
 	}
 	return f
+}
+
+// leftWorktree returns where the CLI works when that is not its worktree, as its own record says or else the hooks of its
+// last turn, and the worktrees in the agent's own that turn has left.
+func leftWorktree(a app.Agent, f live.Turns) (elsewhere string, strays []string) {
+	own, common := a.Record.WorktreePath, a.Session.GitCommonDir
+	last := f.Last
+	c, known := a.App.CLIs.Get(a.Record.CLI)
+	if last == nil || last.Launch != f.Launch && (!known || !c.Facts().Returns) {
+		last = &turn.Record{}
+	}
+	for _, name := range last.Strays {
+		if stray, there := worktree.StrayNamed(own, common, name); there && stray.Inside {
+			strays = append(strays, stray.Path)
+		}
+	}
+	return worktree.Outside(cmp.Or(f.Observed.Folder, last.Folder), own, common), strays
 }
 
 // betterPane prefers, of two panes with the same agent, the living one and then the newer launch:

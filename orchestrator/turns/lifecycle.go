@@ -15,6 +15,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
 )
 
 // Begin starts the next turn. It first claims the number, skipping numbers whose tag exists, then
@@ -164,6 +165,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	if note != "" {
 		_ = one.Note(note)
 	}
+	t.noteStrays(one)
 	t.App.Step("turn.snapshot")
 	if err != nil {
 		return turn.Result{}, err
@@ -200,6 +202,13 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	}
 	t.App.Step("turn.tagged")
 	return result, err
+}
+
+// noteStrays notes the worktrees that the CLI may have made in a turn which ends.
+func (t *Recorder) noteStrays(one *turn.Turn) {
+	for _, stray := range worktree.Strays(t.Record.WorktreePath, t.Session.GitCommonDir, one.Record().StartedAt) {
+		_ = one.Stray(stray.Name, fmt.Sprintf(session.ReasonStray, stray.Path))
+	}
 }
 
 // untagged begins the note of a finished turn whose tag could not be made.
@@ -257,6 +266,7 @@ func (t *Recorder) Abort(ctx context.Context, one *turn.Turn, cause *turn.Abort)
 	if !failed {
 		save()
 	}
+	t.noteStrays(one)
 	t.remember(ctx, n, func(*session.Finished) {})
 	t.App.Step("turn.remembered")
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sort"
 	"time"
 
 	"paw/orchestrator/app"
@@ -139,7 +140,10 @@ func withLogGone(records []turn.Record, tags map[int]string, refs map[string]str
 		}
 	}
 	all = append(all, records...)
-	slices.SortStableFunc(all, func(a, b turn.Record) int { return a.Number - b.Number })
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := &all[i], &all[j]
+		return a.Number-b.Number < 0
+	})
 	return all, gone
 }
 

@@ -10,6 +10,7 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
 	"paw/worktree/snapshot"
 )
 
@@ -242,7 +244,28 @@ func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 			return err
 		}
 	}
-	return t.apply(ctx, last, e)
+	return errors.Join(t.apply(ctx, last, e), t.moved(last, e))
+}
+
+// moved records where the CLI works by an event of the last turn: what it does outside of the agent's worktree is in no
+// turn.
+func (t *Recorder) moved(last *turn.Record, e turn.Event) error {
+	folder := worktree.Outside(e.Folder, t.Record.WorktreePath, t.Session.GitCommonDir)
+	if e.Folder == "" || e.Child || folder == "" && (last == nil || last.Folder == "") {
+		return nil
+	}
+	last, err := t.Dir.Last()
+	if err != nil || last == nil || last.Launch != t.Launch || last.Folder == folder {
+		return err
+	}
+	one, err := turn.Open(last.LogFile, t.App.Now)
+	if err != nil {
+		return err
+	}
+	if folder == "" {
+		return one.Moved("", "it works in its worktree again")
+	}
+	return one.Moved(folder, fmt.Sprintf(session.ReasonElsewhere, folder))
 }
 
 // beside reports whether an event comes while a conversation other than the event's works for the

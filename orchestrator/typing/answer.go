@@ -281,6 +281,9 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	if !ok && waits && t.App.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
 		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
 	}
+	if dialog := t.cli.Screen(cli.Screenshot(shot)).Dialog; !ok && dialog != "" { // as one whose answers can be ticked
+		return nil, &undrawnError{t.refusal("%s; this dialog is yours", observe.WaitsFor(session.AgentStatus{Reason: dialog})), *last.WaitingSince}
+	}
 	if !ok {
 		refused := t.refusal("%s, and its screen shows no question that paw can answer", observe.WaitsFor(session.AgentStatus{Reason: last.Question}))
 		return nil, &undrawnError{refused, *last.WaitingSince}
@@ -319,6 +322,9 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, erro
 		}
 		rests := !waits && seen.Dialog == "" && (seen.Box != cli.BoxUnseen || !t.ready.Box)
 		if rests || t.App.Now().After(end) || ctx.Err() != nil {
+			if waits && seen.Dialog == "" { // the CLI's own record says so, and its screen not what
+				seen.Dialog = state.Reason
+			}
 			return nil, cli.Question{}, t.nothingAsked(seen.Dialog)
 		}
 	}

@@ -106,7 +106,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
 			return nil // the next question is open; the same question is asked again only after an answer
 		case asked.Paged:
-			if t.other(ctx, asked) != nil {
+			if t.other(ctx, asked) != nil || t.turned(ctx, asked) {
 				return nil // the next page of the question is open, which only the screen shows
 			}
 		case !asked.Confirms && took.Means() == cli.MeansAlways:
@@ -155,6 +155,13 @@ func (t answerer) other(ctx context.Context, than *Asked) *Asked {
 		return nil
 	}
 	return now
+}
+
+// turned reports whether the screen names another question than this one, which only the user can answer.
+func (t answerer) turned(ctx context.Context, than *Asked) bool {
+	shot, err := t.client.Screenshot(ctx, t.program.Pane)
+	dialog := t.cli.Screen(cli.Screenshot(shot)).Dialog
+	return err == nil && dialog != "" && dialog != than.Text
 }
 
 // shows reports whether a question is still on the screen; true where the screen cannot be read, and

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"paw/config/display"
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -41,10 +42,17 @@ func (t *sender) paste(ctx context.Context) error {
 	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
 	wasEmpty := t.ready.Box && t.screen.Box == cli.BoxEmpty
+	unknown := ""
+	if t.unknown() {
+		unknown = display.Strip(t.onScreen(ctx))
+	}
 	if err := t.pasteParts(ctx); err != nil {
 		return err
 	}
 	ctx = context.WithoutCancel(ctx)
+	if t.unknown() {
+		return t.awaitEcho(ctx, unknown)
+	}
 	filled := t.ready.Box && t.awaitFilled(ctx)
 	if t.ready.Box && wasEmpty && !filled {
 		if err := t.pasteParts(ctx); err != nil {

@@ -21,6 +21,7 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -229,6 +230,8 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 		return cli.Screen{}, err
 	case state.State == session.StateWaitingInput:
 		return cli.Screen{}, t.asks(state)
+	case a.Turns.Elsewhere != "":
+		return cli.Screen{}, t.elsewhere(ctx, a.Turns.Elsewhere)
 	case a.Worktree.Gone:
 		return cli.Screen{}, t.refuse(session.ReasonWorktreeGone)
 	case a.HookGone:
@@ -238,6 +241,9 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 	}
 	t.young = t.App.Now().Sub(a.Lock.Holder.At) < youngPatience
 	box, err := t.see(ctx)
+	if box.Stopped && err == nil {
+		return t.goOn()
+	}
 	drawn := !t.young || box.Box != cli.BoxUnseen || box.Dialog != ""
 	if drawn && box.Dialog != loginDialog && t.reach(ctx) {
 		t.young = false
@@ -250,8 +256,8 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 		return box, t.asks(asksWith(box, a.Turns.Last))
 	case t.ready.Event && a.Turns.HooksSeen.IsZero():
 		return cli.Screen{}, nil // the box is drawn before the CLI takes input
-	case !t.ready.Box: // nothing shows whether the CLI takes input
-		return cli.Screen{Box: cli.BoxEmpty}, nil
+	case t.unknown(): // nothing shows whether the CLI takes input
+		return t.lookAtUnknown(ctx)
 	case box.Box == cli.BoxFilled && t.putBack(a, box.Draft):
 		return t.clear(ctx)
 	}
@@ -268,6 +274,13 @@ var (
 // refusal returns the error of a sender that has typed nothing.
 func (t *sender) refusal(format string, args ...any) *errs.Error {
 	return errs.New(errs.Refused, "%s: %s", t.Record.Name, fmt.Sprintf(format, args...)).Hint("paw attach %s %s", t.Session.Name, t.Record.Name)
+}
+
+// elsewhere returns the refusal for a CLI whose work would be in no turn.
+func (t *sender) elsewhere(ctx context.Context, folder string) error {
+	refused := errs.New(errs.Refused, "%s: "+session.ReasonElsewhere, t.Record.Name, folder)
+	refused.Hints = turns.OutsideLines(ctx, t.Agent)
+	return refused
 }
 
 // small reports whether the pane is too small for the input boxes of most CLIs.

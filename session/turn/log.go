@@ -184,6 +184,8 @@ type line struct {
 	Question    text   `json:"question,omitempty"`    // what an INPUT asks the user
 	Children    []text `json:"children,omitempty"`    // agents that a CHILDREN adds
 	Text        text   `json:"text,omitempty"`        // text of a NOTE
+	Folder      text   `json:"folder,omitempty"`      // of a NOTE: where the CLI works from now on, "." for its worktree
+	Strays      []text `json:"strays,omitempty"`      // of a NOTE: see Record.Strays
 
 	// END; HOLD, without outcome
 	Outcome    text `json:"outcome,omitempty"`

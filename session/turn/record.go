@@ -45,6 +45,12 @@ type Record struct {
 	Asked        []Asked  // all open questions, Question first; several if several conversations work for the turn
 	Children     []string // agents that the turn started, in that order
 	Notes        []string
+	// Folder is where the CLI worked last, when that was outside of the agent's worktree, else "".
+	Folder string
+	// Strays has the names, in the repository's folder worktrees, of worktrees that are not paw's and that lay in the
+	// agent's worktree at the end of the turn, or were made while it ran.
+	Strays  []string
+	Outside []string // those of Notes that tell of Folder and Strays
 
 	LastEventAt time.Time
 	LogFile     string
@@ -111,7 +117,7 @@ func (r Record) Result() (Result, bool) {
 // clone returns a deep copy.
 func (r Record) clone() Record {
 	r.Children = slices.Clone(r.Children)
-	r.Notes = slices.Clone(r.Notes)
+	r.Notes, r.Strays, r.Outside = slices.Clone(r.Notes), slices.Clone(r.Strays), slices.Clone(r.Outside)
 	r.OlderIDs, r.Others, r.Asked = slices.Clone(r.OlderIDs), slices.Clone(r.Others), slices.Clone(r.Asked)
 	r.EndedAt, r.WaitingSince, r.LimitedSince = clone(r.EndedAt), clone(r.WaitingSince), clone(r.LimitedSince)
 	r.Limit, r.Held = clone(r.Limit), clone(r.Held)
@@ -175,6 +181,7 @@ type Event struct {
 	ErrorType    string
 	Limit        *Limit // usage limit of a KindError or a KindLimit
 	Transcript   string // path of the CLI's own record of the conversation
+	Folder       string // folder in which the CLI works, "" where it does not say
 	Source       string
 	Background   int  // for KindEnd: background tasks that still run, without subagents
 	Subagents    int  // for KindEnd: subagents that still work for the turn; the CLI goes on when one of them has ended

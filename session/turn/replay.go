@@ -3,6 +3,7 @@ package turn
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -118,6 +119,7 @@ func (r *replay) apply(l line) bool {
 		rec.add(l.Children)
 	case eventNote:
 		rec.Notes = append(rec.Notes, string(l.Text))
+		rec.moved(l)
 	case eventHold:
 		rec.answered()
 		rec.limited(line{})
@@ -145,6 +147,19 @@ func (r *replay) start(l line) bool {
 	rec.Prompt, rec.Launch, rec.Conversation = Prompt(l.Prompt), string(l.Launch), string(l.Conversation)
 	rec.TurnID, rec.StartCommit, rec.Follows = string(l.TurnID), string(l.Commit), l.Follows
 	return true
+}
+
+// moved stores where the CLI works, and what it made beside its worktree.
+func (r *Record) moved(l line) {
+	if l.Folder != "" {
+		r.Folder = strings.TrimPrefix(string(l.Folder), ".")
+	}
+	if l.Folder != "" || len(l.Strays) > 0 {
+		r.Outside = append(r.Outside, string(l.Text))
+	}
+	for _, stray := range l.Strays {
+		r.Strays = append(r.Strays, string(stray))
+	}
 }
 
 func (r *Record) add(children []text) {

@@ -154,6 +154,19 @@ func (t *Turn) Note(remark string) error {
 	return t.append(line{Event: eventNote, Text: text(remark)})
 }
 
+// Moved is Note for a CLI that works in another folder from now on, "" for its worktree.
+func (t *Turn) Moved(folder, remark string) error {
+	if folder == "" {
+		folder = "."
+	}
+	return t.append(line{Event: eventNote, Text: text(remark), Folder: text(folder)})
+}
+
+// Stray is Note for the worktree with that name in the repository's folder worktrees, see Record.Strays.
+func (t *Turn) Stray(name, remark string) error {
+	return t.append(line{Event: eventNote, Text: text(remark), Strays: []text{text(name)}})
+}
+
 // Finish ends the turn well and returns its result, with the times of the log.
 func (t *Turn) Finish(e End) (Result, error) {
 	err := t.append(line{

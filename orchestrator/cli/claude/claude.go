@@ -3,6 +3,7 @@ package claude
 
 import (
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,7 +27,7 @@ func (driver) NewConversation() string { return uuid.NewString() }
 func (driver) Environment() []string { return []string{"CLAUDE_CONFIG_DIR"} }
 
 func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
+	return cli.Facts{ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
 }
 
 // Ready needs no dialog check: claude reports SessionStart only after the user has trusted the
@@ -67,7 +68,7 @@ func (driver) Away(s cli.Spec) []cli.Away {
 			away = append(away, cli.Away{PID: entry.PID, Conversation: entry.SessionID, Job: entry.JobID})
 		}
 	}
-	slices.SortFunc(away, func(a, b cli.Away) int { return a.PID - b.PID })
+	sort.SliceStable(away, func(i, j int) bool { return away[i].PID < away[j].PID })
 	return away
 }
 

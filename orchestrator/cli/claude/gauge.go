@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -163,7 +164,7 @@ func costPoints(s cli.Spec, transcript string) []point {
 		}
 		return true
 	})
-	slices.SortStableFunc(points, func(a, b point) int { return a.at.Compare(b.at) })
+	sort.SliceStable(points, func(i, j int) bool { return points[i].at.Before(points[j].at) })
 	return points
 }
 

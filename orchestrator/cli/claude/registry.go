@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -36,11 +35,11 @@ type registryEntry struct {
 	WaitingFor      string `json:"waitingFor"`
 	StatusUpdatedAt int64  `json:"statusUpdatedAt"` // Unix time in milliseconds
 	ProcStart       string `json:"procStart"`       // start time of the process in clock ticks on Linux, see proc_pid_stat(5)
-	Cwd             string `json:"cwd"`
-	Kind            string `json:"kind"`        // interactive or bg
-	JobID           string `json:"jobId"`       // id of a bg entry's background job
-	ParkedJobID     string `json:"parkedJobId"` // JobID of the bg to which the conversation of this interactive entry was moved
-	Spare           bool   `json:"spare"`       // a bg that claude keeps for a future task
+	Cwd             string `json:"cwd"`             // changes with a `cd` of the model, and when the model enters another worktree
+	Kind            string `json:"kind"`            // interactive or bg
+	JobID           string `json:"jobId"`           // id of a bg entry's background job
+	ParkedJobID     string `json:"parkedJobId"`     // JobID of the bg to which the conversation of this interactive entry was moved
+	Spare           bool   `json:"spare"`           // a bg that claude keeps for a future task
 }
 
 // registry returns all entries, also those of dead processes.
@@ -77,19 +76,19 @@ func process(s cli.Spec) (registryEntry, bool) {
 	return newest, newest.PID != 0
 }
 
+// heldBy returns the process that has the conversation open in a terminal, also one that somebody else has started.
+func heldBy(s cli.Spec) int {
+	if entry, ok := process(s); ok && entry.Kind != background {
+		return entry.PID
+	}
+	return 0
+}
+
 func (e registryEntry) since() time.Time {
 	if e.StatusUpdatedAt == 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(e.StatusUpdatedAt)
-}
-
-// within reports whether the process works in the agent's worktree or below it. Its directory
-// changes with a `cd` of the model and when the model enters another worktree. No hook reports the
-// latter; CwdChanged is called for a `cd`, also for one that claude takes back.
-func (e registryEntry) within(s cli.Spec) bool {
-	at, folder := s.Resolved(e.Cwd), s.Resolved(s.Worktree)
-	return e.Cwd == "" || at == folder || strings.HasPrefix(at, folder+string(filepath.Separator))
 }
 
 // before reports whether the status is older than a moment recorded by paw: claude cuts its times
@@ -151,9 +150,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	if entry.Kind == background {
 		seen.Away = entry.PID
 	}
-	if ok && !entry.within(s) {
-		seen.Elsewhere = entry.Cwd
-	}
+	seen.Folder = entry.Cwd
 	switch {
 	case entry.Status == "busy", ok && !settled && told.wait > 0, ok && told.ended == nil && reports(entry, last): // idle for a moment between two turns
 		seen.Busy = true

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode"
 
+	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
@@ -16,13 +17,19 @@ import (
 // where it draws its own. The box lies between two lines over the whole width; a low pane cuts off
 // the lower one.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
-	rows := screens.RowsOf(s)
+	s, rows := screens.Main(s)
 	if box, ok := boxIn(s, rows); ok {
 		box.Works = works().MatchString(screens.TextOf(rows))
 		return box
 	}
-	return cli.Screen{Dialog: dialogIn(besidePanel(s, rows))}
+	if stopped().MatchString(screens.TextOf(rows)) {
+		return cli.Screen{Stopped: true}
+	}
+	return cli.Screen{Dialog: dialogIn(screens.BesidePanel(s, rows))}
 }
+
+// stopped matches what claude writes at Ctrl-Z. tmux lets it go on at once, which claude does not notice.
+var stopped = lazyregexp.New("(?m)^Claude Code (?:is|has been) suspended\\. Run `fg`")
 
 // works matches the line above the input box while a turn runs, or the hint below it.
 var works = lazyregexp.New(`(?m)^[^\s\w❯⎿▎] \S+… \(\d.*\)|^ .* · esc to interrupt\b`)
@@ -109,6 +116,7 @@ var keys = lazyregexp.New(
 var cutDialogs = []screens.Dialog{
 	screens.Asks(`^ *Auto mode can.t check actions in this session$`, "says that auto mode cannot check its actions"),
 	screens.AsksInTurn(`^Review your answers$`, "asks whether to submit your answers"), // last page of AskUserQuestion
+	screens.Asks(`^ *Held message from another session`, "asks whether to deliver a message of another session"),
 	screens.AsksInTurn(`^ *Exit plan mode\?$`, "asks whether to go on with its plan"),
 	screens.Asks(`^ *Choose the text style that looks best with|^ *Syntax theme: .*\(ctrl\+t to`, "first-run question"),
 }
@@ -127,36 +135,6 @@ var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
 	screens.AsksInTurn(`^ ?(Do you want to [^?]*\?)`, "$1"),
 	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // AskUserQuestion: the question below the tabs with the questions' names
 })
-
-// besidePanel returns the rows left of the panel of changed files, which claude opens by itself in
-// a wide pane: dialogs are drawn beside it. A screen without a panel is returned as it is.
-func besidePanel(s cli.Screenshot, rows []screens.Row) (cli.Screenshot, []screens.Row) {
-	if len(rows) == 0 {
-		return s, rows
-	}
-	isEdge := func(c screens.Cell) bool { return c.Char == '│' }
-	edge := slices.IndexFunc(rows[0], isEdge)
-	end := 0
-	for edge > 0 && end < len(rows) && len(rows[end]) > edge && isEdge(rows[end][edge]) {
-		end++
-	}
-	if end < lowestPanel {
-		return s, rows
-	}
-	left := slices.Clone(rows)
-	for y := range end {
-		r := rows[y][:edge]
-		for len(r) > 0 && r[len(r)-1].Char == ' ' {
-			r = r[:len(r)-1]
-		}
-		left[y] = r
-	}
-	s.Width = edge
-	return s, left
-}
-
-// lowestPanel is the smallest height of a panel, in rows.
-const lowestPanel = 8
 
 // dialogIn returns what a dialog asks, "" where no dialog is recognized.
 func dialogIn(s cli.Screenshot, rows []screens.Row) string {
@@ -189,11 +167,11 @@ func dialogAt(s cli.Screenshot, rows []screens.Row) (known []screens.Dialog, fro
 // Question reads dialogs in which a digit takes an option at once. Options to tick, or to type
 // into, are left to the user.
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	rows := screens.RowsOf(s)
+	s, rows := screens.Main(s)
 	if _, ok := boxIn(s, rows); ok {
 		return cli.Question{}, false
 	}
-	known, from, _ := dialogAt(besidePanel(s, rows))
+	known, from, _ := dialogAt(screens.BesidePanel(s, rows))
 	text := screens.TextOf(from)
 	asked, _ := screens.AskedIn(text, known)
 	options := screens.Choices(from, "❯")
@@ -220,12 +198,12 @@ var pages = lazyregexp.New(`(?m)^← .*✔ Submit +→`)
 // ticked matches an option with a check box.
 var ticked = lazyregexp.New(`(?m)^[ ❯]*\d\. \[.\] `)
 
-// Literal puts a space before a prompt that begins with "!", which claude would hand to a shell. It
-// helps for no other command.
+// Literal puts a space before a prompt that begins with "!", which claude would hand to a shell; it
+// helps for no other command. A space at the end keeps a menu closed (":smile"), and Enter from being a new line (a backslash).
 func (c driver) Literal(prompt string) (string, error) {
-	text := prompt
+	text := prompts.Closed(prompt)
 	if strings.HasPrefix(withoutInvisible(prompt), "!") {
-		text = " " + prompt
+		text = " " + text
 	}
 	return text, c.checkOwn(prompt)
 }
@@ -297,10 +275,10 @@ func (driver) Pastes(text string, rows int) []string {
 	return pastes
 }
 
-// Canonical replaces tabs by four spaces and drops invisible characters, as claude's input box
-// does.
+// Canonical replaces tabs by four spaces, drops invisible characters and composes others, as claude's
+// input box does.
 func (driver) Canonical(prompt string) string {
-	return cli.Trimmed(strings.ReplaceAll(withoutInvisible(pasted(prompt)), "\t", "    "))
+	return display.Decomposed(cli.Trimmed(strings.ReplaceAll(withoutInvisible(pasted(prompt)), "\t", "    ")))
 }
 
 // pasted removes the marks that claude puts around pasted text: two line feeds, a line with an

@@ -248,9 +248,9 @@ var message = lazyregexp.New(`^(?:(?:Another Claude|A peer) session sent a messa
 // promptType returns the type of the turn that a prompt begins, "" for a prompt of the user.
 func promptType(prompt string) turn.Type {
 	switch {
-	case strings.HasPrefix(prompt, "<task-notification>"):
-		return turn.TypeNotification // claude prompts itself when a background task has ended
-	case message().MatchString(prompt):
+	case strings.HasPrefix(prompt, "<task-notification>"), strings.HasPrefix(prompt, "Your claude.ai usage limit has reset."):
+		return turn.TypeNotification // claude prompts itself when a background task has ended, or a limit
+	case message().MatchString(prompt), strings.HasPrefix(prompt, "[Cross-session delivery notice]"):
 		return turn.TypeMessage
 	}
 	return ""

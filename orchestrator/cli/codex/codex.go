@@ -107,9 +107,11 @@ func (driver) Facts() cli.Facts {
 	}
 }
 
-// Literal puts a space before "/" or "!": codex trims the space after it has taken the text for a
-// prompt.
-func (driver) Literal(prompt string) (string, error) { return prompts.Spaced(prompt), nil }
+// Literal puts a space before "/" or "!", and behind a last word that opens a menu: codex trims the spaces after it has taken
+// the text for a prompt.
+func (driver) Literal(prompt string) (string, error) {
+	return prompts.Closed(prompts.Spaced(prompt)), nil
+}
 
 // Ready relies on the composer: codex reports SessionStart only with the first prompt.
 func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Clear: "C-u"} }

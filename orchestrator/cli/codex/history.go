@@ -257,6 +257,9 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 			if err != nil {
 				return cli.Conversation{}, err
 			}
+			if meta.ID == s.ConversationID && meta.ThreadSource == sideChat {
+				return cli.Conversation{Found: true, Transcript: file, Reason: "it is a side chat"}, nil
+			}
 			if meta.ID == s.ConversationID {
 				prompts := filepath.Join(folder, "history.jsonl")
 				return cli.Conversation{Found: true, Resumable: true, Transcript: file, Prompts: prompts, Reason: place.reason}, nil
@@ -302,6 +305,9 @@ type sessionMeta struct {
 	Source       json.RawMessage `json:"source"` // "cli", "exec", "vscode", or an object for codex's own subagents
 	ThreadSource string          `json:"thread_source"`
 }
+
+// sideChat is the ThreadSource of a conversation that /side opens beside the main one, since 0.171.0.
+const sideChat = "tui_side_chat"
 
 func (m sessionMeta) interactive() bool {
 	return string(m.Source) == `"cli"` && (m.ThreadSource == "" || m.ThreadSource == "user")

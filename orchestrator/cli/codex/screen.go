@@ -12,7 +12,10 @@ import (
 // Screen looks for the composer around the cursor: codex shows the terminal's cursor there and
 // hides it in dialogs.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
-	rows := screens.RowsOf(s)
+	s, rows := screens.Main(s)
+	if s.CursorY == screens.Beyond || aside().MatchString(screens.TextOf(rows[:min(1, len(rows))])+screens.TextOf(screens.Ending(rows, 6))) {
+		return cli.Screen{Dialog: "a side chat is open"} // which takes the keys
+	}
 	if box, ok := boxIn(s, rows); ok {
 		box.Works = works().MatchString(screens.TextOf(rows))
 		return box
@@ -29,6 +32,10 @@ var (
 	// footer matches the line below the composer, after an empty line.
 	footer = lazyregexp.New(` · |for shortcuts|to queue message|esc close|context left`)
 )
+
+// aside matches what stands above, in and below the composer of a side chat, which covers the main conversation in a narrow
+// pane: one of them is drawn first.
+var aside = lazyregexp.New(`(?m)\A ?Side chat +×|^› Ask a follow-up question$|^ *Side from main thread\b`)
 
 // boxIn reads the composer around the cursor; false where the cursor is in none.
 func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
@@ -107,7 +114,7 @@ const deaf = 1200 * time.Millisecond
 
 // Question reads a dialog in which a digit takes an option at once, or the arrow keys select one.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	rows := screens.RowsOf(s)
+	_, rows := screens.Main(s)
 	asked, outside := screens.AskedIn(screens.TextOf(rows), slices.Concat(cut, dialogs))
 	options := screens.Choices(rows, "›")
 	if asked == "" || options == nil || d.Screen(s).Dialog != asked {

@@ -81,12 +81,12 @@ func (driver) file(s cli.Spec) string {
 	return filepath.Join(cli.Folder(s.Env, "COPILOT_HOME", ".copilot"), "session-state", s.ConversationID, "events.jsonl")
 }
 
-// Literal puts a space before "/". It does not help before "!", except in an argument.
+// Literal puts a space before "/", and behind a last word that opens a menu. It does not help before "!", except in an argument.
 func (c driver) Literal(prompt string) (string, error) {
 	if strings.HasPrefix(cli.TrimLeft(prompt), "!") {
 		return "", &cli.PromptError{CLI: c.Name(), Reason: `a prompt that begins with "!", typed, would run as a shell command`}
 	}
-	return prompts.Spaced(prompt), prompts.CheckWord(c.Name(), prompt, words...)
+	return prompts.Closed(prompts.Spaced(prompt)), prompts.CheckWord(c.Name(), prompt, words...)
 }
 
 // words lists the prompts of one word that copilot takes for commands.
@@ -101,7 +101,7 @@ func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
 
 func (driver) Facts() cli.Facts {
 	return cli.Facts{
-		ChoosesID: true, Metered: true, Resume: "exact, by id",
+		ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id",
 		Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
 	}
 }

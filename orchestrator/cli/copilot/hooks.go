@@ -51,6 +51,7 @@ func (c driver) hooks(s cli.Spec) cli.Command {
 type hookPayload struct {
 	SessionID        string `json:"sessionId"`
 	TranscriptPath   string `json:"transcriptPath"`
+	Cwd              string `json:"cwd"`
 	Source           string `json:"source"`
 	Reason           string `json:"reason"`
 	Prompt           string `json:"prompt"`
@@ -65,7 +66,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return turn.Event{}, err
 	}
-	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath}
+	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath, Folder: p.Cwd}
 	switch {
 	case name == "sessionStart":
 		e.Kind, e.Source = turn.KindSessionStart, p.Source
@@ -98,6 +99,10 @@ type eventLine struct {
 		Message   string `json:"message"`
 		HookType  string `json:"hookType"`
 		RequestID string `json:"requestId"`
+		Cwd       string `json:"cwd"` // of session.context_changed, as by /worktree
+		Context   struct {
+			Cwd string `json:"cwd"`
+		} `json:"context"` // of session.start and session.resume
 	} `json:"data"`
 }
 
@@ -134,12 +139,13 @@ func lastAnswer(path string, at time.Time) (answer string, written bool, err err
 	return answer, written, err
 }
 
-// Observe reads the end of the record of events: an Esc and an API error are recorded only there.
+// Observe reads the end of the record of events: an Esc, an API error and another folder outside of any turn are recorded
+// only there.
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
-	if !records.IsOpen(last) {
-		return cli.Observed{}, nil
-	}
 	file := c.file(s)
+	if !records.IsOpen(last) {
+		return c.resting(file, last)
+	}
 	var seen cli.Observed
 	granted, open, closed := false, false, map[string]bool{} // state of the permission requests of this turn
 	err := records.EachBack(file, func(line eventLine) bool {
@@ -174,6 +180,15 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	if seen.Busy && last.Waiting && (open || !granted) {
 		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
 	}
+	return seen, err
+}
+
+// resting reads where copilot works since the last turn.
+func (driver) resting(file string, last *turn.Record) (seen cli.Observed, err error) {
+	err = records.EachBack(file, func(line eventLine) bool {
+		seen.Folder = cmp.Or(line.Data.Cwd, line.Data.Context.Cwd)
+		return seen.Folder == "" && (last == nil || last.EndedAt == nil || !line.Timestamp.Before(*last.EndedAt))
+	})
 	return seen, err
 }
 

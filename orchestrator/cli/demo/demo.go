@@ -157,7 +157,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 
 // eventOf translates a report of the demo CLI.
 func eventOf(r program.Report) turn.Event {
-	e := turn.Event{Conversation: r.SessionID, TurnID: r.TurnID, Transcript: r.TranscriptPath}
+	e := turn.Event{Conversation: r.SessionID, TurnID: r.TurnID, Transcript: r.TranscriptPath, Folder: r.Cwd}
 	switch r.Event {
 	case "start":
 		e.Kind, e.Source = turn.KindSessionStart, r.Source

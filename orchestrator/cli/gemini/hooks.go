@@ -23,6 +23,7 @@ const nothing = "[no response text]"
 type hookPayload struct {
 	SessionID        string `json:"session_id"`
 	TranscriptPath   string `json:"transcript_path"`
+	Cwd              string `json:"cwd"`
 	Source           string `json:"source"`
 	Reason           string `json:"reason"`
 	Prompt           string `json:"prompt"`
@@ -45,7 +46,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return turn.Event{}, err
 	}
-	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath}
+	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath, Folder: p.Cwd}
 	switch {
 	case name == "SessionStart":
 		e.Kind, e.Source = turn.KindSessionStart, p.Source

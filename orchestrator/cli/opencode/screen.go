@@ -12,7 +12,7 @@ import (
 
 // Screen looks for the input box around the cursor, right of a vertical line.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
-	rows := screens.RowsOf(s)
+	s, rows := screens.Main(s)
 	text := screens.TextOf(rows)
 	if box := boxIn(s, rows); box.Box != cli.BoxUnseen {
 		box.Works, box.Mode, box.Fresh = works().MatchString(text), modeIn(rows), home().MatchString(text)
@@ -150,7 +150,8 @@ var (
 
 // Question reads dialogs in which the arrow keys select and Enter takes an option.
 func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	rows := boxed(screens.RowsOf(s))
+	_, rows := screens.Main(s)
+	rows = boxed(rows)
 	words, _ := screens.AskedIn(screens.TextOf(rows), dialogs)
 	asked := listed(words)
 	if asked == "" || d.Screen(s).Dialog != asked {

@@ -205,6 +205,7 @@ type Report struct {
 	SessionID      string `json:"session_id"`
 	TurnID         string `json:"turn_id,omitempty"`
 	TranscriptPath string `json:"transcript_path"`
+	Cwd            string `json:"cwd,omitempty"`
 	Source         string `json:"source,omitempty"` // kind of a start event: "startup", "resume" or "fork"
 }
 

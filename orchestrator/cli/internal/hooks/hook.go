@@ -109,6 +109,7 @@ func JSON(value any) json.RawMessage {
 type Payload struct {
 	SessionID            string          `json:"session_id"`
 	TranscriptPath       string          `json:"transcript_path"`
+	Cwd                  string          `json:"cwd"`
 	AgentID              string          `json:"agent_id"`  // id of a subagent, "" for the agent itself
 	PromptID             string          `json:"prompt_id"` // claude and qwen set this field
 	TurnID               string          `json:"turn_id"`   // codex sets this field
@@ -133,7 +134,7 @@ type Payload struct {
 // Event returns an event of that kind, with the fields that all events share.
 func (p Payload) Event(kind turn.Kind) turn.Event {
 	return turn.Event{
-		Kind: kind, Conversation: p.SessionID, TurnID: cmp.Or(p.PromptID, p.TurnID), Transcript: p.TranscriptPath, Child: p.AgentID != "",
+		Kind: kind, Conversation: p.SessionID, TurnID: cmp.Or(p.PromptID, p.TurnID), Transcript: p.TranscriptPath, Folder: p.Cwd, Child: p.AgentID != "",
 	}
 }
 

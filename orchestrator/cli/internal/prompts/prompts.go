@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode"
 
 	"paw/orchestrator/cli"
 )
@@ -44,6 +45,16 @@ func Spaced(prompt string) string {
 		return " " + prompt
 	}
 	return prompt
+}
+
+// Closed puts a space, which the CLI trims, behind a prompt whose last word begins with a mark: such as "@" opens a menu there,
+// and Enter would take what the menu offers.
+func Closed(prompt string) string {
+	last := []rune(prompt[strings.LastIndexFunc(prompt, unicode.IsSpace)+1:])
+	if len(last) == 0 || unicode.IsLetter(last[0]) || unicode.IsDigit(last[0]) {
+		return prompt
+	}
+	return prompt + " "
 }
 
 // CheckArgument refuses a prompt with a NUL character, or whose argument is too long for a process.

@@ -190,7 +190,10 @@ type EdgedBox struct {
 // Screen recognizes a screen. A CLI may leave the terminal's cursor in the box, as long as its pane
 // has the focus.
 func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
-	rows := RowsOf(s)
+	s, rows := Main(s)
+	if s.CursorY == Beyond {
+		return cli.Screen{} // another conversation takes the keys
+	}
 	text, weak := b.around(s, rows, s.CursorY), b.weak(rows)
 	if text == nil {
 		if words := NamedIn(TextOf(rows), b.Dialogs); words != "" {
@@ -214,7 +217,7 @@ func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 // Question reads the question that is shown in place of the box, with its numbered options; marks
 // are the marks of the selected one.
 func (b EdgedBox) Question(s cli.Screenshot, marks string) (cli.Question, bool) {
-	rows := RowsOf(s)
+	_, rows := Main(s)
 	asked, outside := AskedIn(TextOf(rows), b.Dialogs)
 	if asked == "" || b.Screen(s).Dialog != asked {
 		return cli.Question{}, false

@@ -1,0 +1,77 @@
+package typing
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"paw/config/display"
+	"paw/config/lazyregexp"
+	"paw/config/poll"
+	"paw/orchestrator/cli"
+)
+
+// stillFor is how long the screen of a CLI whose input box paw does not know must stay as it is before anything is typed.
+const stillFor = time.Second
+
+// unknown reports whether paw cannot read the CLI's screen.
+func (t *sender) unknown() bool { return !t.ready.Box && !t.ready.Event }
+
+// lookAtUnknown returns an empty box once the screen is drawn and stands still. A program that draws nothing at all is not
+// waited for once it is no longer young.
+func (t *sender) lookAtUnknown(ctx context.Context) (cli.Screen, error) {
+	shown, since, grown := "", t.App.Now(), t.found.Agent(t.Record.Name).Lock.Holder.At.Add(youngPatience)
+	for end := since.Add(readyPatience); t.App.Now().Before(end) && ctx.Err() == nil; poll.Sleep(ctx, 2*poll.Tick) {
+		now := display.Strip(t.onScreen(ctx))
+		if now != shown {
+			shown, since = now, t.App.Now()
+		}
+		switch {
+		case t.App.Now().Sub(since) < stillFor || strings.TrimSpace(shown) == "" && t.App.Now().Before(grown):
+		case asksPlainly().MatchString(shown):
+			return cli.Screen{}, t.refusal("asks something on its screen, a prompt would be taken for the answer")
+		default:
+			return cli.Screen{Box: cli.BoxEmpty}, nil
+		}
+	}
+	return cli.Screen{}, t.refusal("its screen does not stand still, and paw does not know its input box")
+}
+
+// asksPlainly matches the last line of a screen on which a program asks yes or no.
+var asksPlainly = lazyregexp.New(`(?i)(\(|\[)(y/n|yes/no|y)(\)|\]|\)es)[^\n]*\s*$`)
+
+// placeholder matches what CLIs show in place of a long paste.
+var placeholder = lazyregexp.New(`(?i)\[[^\]\n]*\b(pasted|paste)\b[^\]\n]*\]`)
+
+// goOn lets a CLI go on that has stopped itself: no shell stands behind it in its pane.
+func (t *sender) goOn() (cli.Screen, error) {
+	if err := unix.Kill(t.program.PID, unix.SIGCONT); err != nil {
+		return cli.Screen{}, t.refusal("has stopped itself by Ctrl-Z: %v", err)
+	}
+	return cli.Screen{}, nil // await looks again
+}
+
+// tailLength is how many characters of a prompt's end are looked for.
+const tailLength = 16
+
+// awaitEcho waits until the end of the prompt can be read on the screen, more often than before: an input box shows what is
+// pasted, a list of answers does not. Otherwise Enter must not be pressed.
+func (t *sender) awaitEcho(ctx context.Context, before string) error {
+	text := []rune(inked(t.text))
+	end := string(text[max(0, len(text)-tailLength):])
+	seen := func(screen string) int {
+		return strings.Count(inked(screen), end) + len(placeholder().FindAllString(screen, -1))
+	}
+	had := seen(before)
+	if poll.Until(ctx, poll.Tick, pastePatience+t.long, func() bool { return seen(display.Strip(t.onScreen(ctx))) > had }) {
+		return nil
+	}
+	return t.unconfirmed("the prompt was typed and cannot be read on its screen, so Enter was not pressed: it may ask you something, or not read yet")
+}
+
+// inked removes blanks, and the characters of which frames are drawn: a box breaks a text anywhere.
+func inked(text string) string {
+	return squeezed(strings.NewReplacer("│", "", "┃", "", "|", "").Replace(text))
+}
