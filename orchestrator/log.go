@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -150,10 +149,7 @@ func Grep(ctx context.Context, h *app.App, sessions []*session.Session, agents [
 			found = append(found, matches...)
 		}
 	}
-	sort.SliceStable(found, func(i, j int) bool {
-		a, b := &found[i], &found[j]
-		return cmp.Compare(a.at(), b.at()) > 0
-	})
+	slices.SortStableFunc(found, func(a, b Match) int { return -cmp.Compare(a.at(), b.at()) })
 	if len(found) > o.Most {
 		found, more = found[:o.Most], len(found)-o.Most
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -199,9 +198,8 @@ func Urgents(statuses []observe.SessionStatus) []Urgent {
 		}
 		return 1
 	}
-	sort.SliceStable(all, func(i, j int) bool {
-		a, b := all[i], all[j]
-		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(waits(a), waits(b)), CompareNeed(a.Agent, b.Agent)) < 0
+	slices.SortStableFunc(all, func(a, b Urgent) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(waits(a), waits(b)), CompareNeed(a.Agent, b.Agent))
 	})
 	return all
 }

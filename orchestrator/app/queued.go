@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -162,10 +161,7 @@ func unasked(dir turn.Dir, kept []Queued) (waiting []Queued) {
 	}
 	slices.Reverse(prompts)
 	longestFirst := slices.Clone(kept)
-	sort.SliceStable(longestFirst, func(i, j int) bool {
-		a, b := &longestFirst[i], &longestFirst[j]
-		return len(b.Text)-len(a.Text) < 0
-	})
+	slices.SortStableFunc(longestFirst, func(a, b Queued) int { return len(b.Text) - len(a.Text) })
 	asked := map[string]bool{} // by path
 	for _, one := range longestFirst {
 		text := strings.TrimSpace(one.Text)

@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -47,10 +46,7 @@ func Relocate(from, to, home string) *Relocation {
 			}
 		}
 	}
-	sort.SliceStable(r.pairs, func(i, j int) bool {
-		a, b := &r.pairs[i], &r.pairs[j]
-		return cmp.Compare(len(b[0]), len(a[0])) < 0
-	})
+	slices.SortStableFunc(r.pairs, func(a, b [2]string) int { return cmp.Compare(len(b[0]), len(a[0])) })
 	return r
 }
 

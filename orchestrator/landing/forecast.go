@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sort"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -104,10 +103,7 @@ func (of scope) look(ctx context.Context, h *app.App, s *session.Session, names 
 	place := func(o observe.Forecast) int {
 		return slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.Name == o.Agent })
 	}
-	sort.SliceStable(f.Agents, func(i, j int) bool {
-		a, b := f.Agents[i], f.Agents[j]
-		return place(a)-place(b) < 0
-	})
+	slices.SortStableFunc(f.Agents, func(a, b observe.Forecast) int { return place(a) - place(b) })
 	return f, nil
 }
 

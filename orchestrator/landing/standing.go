@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
 	"paw/config/display"
@@ -67,10 +66,7 @@ func (w work) landingsIn(branch string) (all []*Stand, err error) {
 			}
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool {
-		a, b := all[i], all[j]
-		return cmp.Or(a.At.Compare(b.At), a.ID-b.ID) < 0
-	})
+	slices.SortStableFunc(all, func(a, b *Stand) int { return cmp.Or(a.At.Compare(b.At), a.ID-b.ID) })
 	return all, err
 }
 
@@ -282,10 +278,7 @@ func standingsOf(ctx context.Context, w work, landings []session.Landing) (all [
 			all = append(all, *one)
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool {
-		a, b := &all[i], &all[j]
-		return a.ID-b.ID < 0
-	})
+	slices.SortStableFunc(all, func(a, b Stand) int { return a.ID - b.ID })
 	return all, nil
 }
 

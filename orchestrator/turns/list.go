@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"time"
 
 	"paw/orchestrator/app"
@@ -140,10 +139,7 @@ func withLogGone(records []turn.Record, tags map[int]string, refs map[string]str
 		}
 	}
 	all = append(all, records...)
-	sort.SliceStable(all, func(i, j int) bool {
-		a, b := &all[i], &all[j]
-		return a.Number-b.Number < 0
-	})
+	slices.SortStableFunc(all, func(a, b turn.Record) int { return a.Number - b.Number })
 	return all, gone
 }
 
