@@ -34,7 +34,7 @@ func Strays(path, commonDir string, since time.Time) (all []Stray) {
 	return all
 }
 
-// StrayNamed returns the worktree of that name; false for one of paw's, and one that is gone.
+// StrayNamed returns the worktree of that name; false for the one at path, for one of paw's, and for one that is gone.
 func StrayNamed(path, commonDir, name string) (Stray, bool) {
 	admin := filepath.Join(commonDir, "worktrees", name)
 	if strings.HasPrefix(gitdir.Line(filepath.Join(admin, "locked")), ownerPrefix) || disk.Exists(checkMark(admin)) {
@@ -45,6 +45,9 @@ func StrayNamed(path, commonDir, name string) (Stray, bool) {
 		return Stray{}, false
 	}
 	at := filepath.Dir(gitdir.AbsoluteFrom(admin, dotGit))
+	if disk.SamePath(at, path) {
+		return Stray{}, false
+	}
 	return Stray{Name: name, Path: at, Inside: liesBelow(at, path)}, true
 }
 

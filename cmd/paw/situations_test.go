@@ -159,7 +159,7 @@ var groupNames = map[orchestrator.Group]string{
 
 // rowsIn returns the cells of each row about an agent, by SESSION/AGENT. A row of the desk begins with its group.
 func rowsIn(shown string) map[string][]string {
-	gaps, head := regexp.MustCompile(`\s{2,}`), regexp.MustCompile(`^(?:==(\w+)|(\w+)  (?:active|stopped) .*|([A-Z ]+) \d+)$`)
+	gaps, head := regexp.MustCompile(`\s{2,}`), regexp.MustCompile(`^(?:==(\w+)|(\w+)  (?:active|stopped) .*|([A-Z][A-Z ]*) \d+(?: .*)?)$`)
 	rows, session, group := map[string][]string{}, "", ""
 	for line := range strings.Lines(shown) {
 		line, _, _ = strings.Cut(strings.TrimRight(line, "\n"), "│")

@@ -42,7 +42,7 @@ var otherWords = map[string]string{
 	"select-pane": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
 	"who":     "paw status",
 	"capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "esc": "paw attach AGENT", "find": "paw log --grep",
-	"grep": "paw log --grep", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep", "send-keys": "paw send AGENT", "sidebar": "paw ui",
+	"grep": "paw log --grep", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep", "sidebar": "paw ui",
 	"stash": "paw turns AGENT", "tutorial": "paw demo", "worktree add": "paw add --branches", "worktree list": "paw status --all", "worktree remove": "paw remove AGENT",
 	"broadcast": "paw send --all", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
 }

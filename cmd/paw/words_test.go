@@ -88,7 +88,6 @@ func TestWordsWithAgents(t *testing.T) {
 		"fork gone":            "paw add --help",
 		"fork docs":            "paw add --cli demo --from docs",
 		"close docs":           "paw stop docs",
-		"send-keys docs hi":    "paw send docs hi",
 		"attach -t docs":       "paw attach docs",
 		"capture docs":         "paw log docs",
 		"grep W":               "paw log --grep W",
