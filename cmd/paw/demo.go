@@ -3,10 +3,11 @@ package main
 import (
 	_ "embed"
 	"os"
-	"os/exec"
-	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"paw/orchestrator/cli"
 )
 
 // demoScript shows paw at work in a scratch repository.
@@ -22,15 +23,16 @@ func newDemo(a *invocation) *cobra.Command {
 end with lines to paste. Nothing of yours is touched, and the last line takes all of it away.`),
 		Example: "  paw demo",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(*cobra.Command, []string) error {
 			own, err := os.Executable()
 			if err != nil {
 				return err
 			}
-			sh := exec.CommandContext(cmd.Context(), "sh", "-s")
-			sh.Stdin, sh.Stdout, sh.Stderr = strings.NewReader(demoScript), forChild(a.stdout), a.stderr
-			sh.Env = append(a.env, "PAW="+own)
-			return sh.Run()
+			sh, err := cli.LookPath("sh", a.env)
+			if err != nil {
+				return err
+			}
+			return syscall.Exec(sh, []string{"sh", "-c", demoScript}, append(a.env, "PAW="+own))
 		},
 	}
 }

@@ -117,7 +117,7 @@ func (l *landing) mergesAlike(ctx context.Context, commit string) (bool, error) 
 	if err != nil || !slices.Equal(merged.Conflicts, l.lands.Conflicts) {
 		return false, err
 	}
-	differ, err := l.Repo.Objects().ChangedPaths(ctx, merged.Tree, l.lands.Merged.Tree)
+	differ, err := l.Repo.Objects().ChangedPaths(ctx, merged.Tree, l.lands.Tree)
 	return !slices.ContainsFunc(differ, func(path string) bool {
 		beside, _, _ := strings.Cut(path, "~") // git leaves a file that a folder displaces as FILE~COMMIT
 		return !slices.Contains(merged.Conflicts, path) && !slices.Contains(merged.Beside, beside)
