@@ -160,6 +160,9 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 		err = observe.RefuseGone(f, r.Record.Name)
 	}
 	if err == nil {
+		err = observe.RefuseOtherBranch(r.Session, r.Record, r.again)
+	}
+	if err == nil {
 		err = observe.RefuseMovedBranch(ctx, t.Repo, r.Record)
 	}
 	if err != nil {

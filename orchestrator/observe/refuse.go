@@ -15,6 +15,7 @@ import (
 	"paw/session"
 	"paw/tmux"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // RefuseBusy refuses to take agents away in the middle of a turn, or when that is unknown. An agent
@@ -170,6 +171,17 @@ func RefuseMovedBranch(ctx context.Context, m *worktree.Manager, w *session.Agen
 	}
 	return errs.New(errs.Refused, "%s: its branch %s was moved from elsewhere", w.Name, w.Branch).
 		Hint("git -C %s read-tree -m -u %s %s && git -C %s reset --quiet --soft", path, from, head, path)
+}
+
+// RefuseOtherBranch refuses an agent whose worktree is on another branch than the agent's, which a move of HEAD would move:
+// that branch may be the user's. again is the command to try once more.
+func RefuseOtherBranch(s *session.Session, w *session.Agent, again string) error {
+	other, ok := errors.AsType[*gitdir.MismatchError](gitdir.Verify(w.WorktreePath, s.GitCommonDir, w.Branch))
+	if !ok || other.What != "branch" || other.Got == "" {
+		return nil
+	}
+	return errs.New(errs.Refused, "%s: its worktree is on %s, and not on its branch %s", w.Name, other.Got, w.Branch).
+		Hint("git -C %s switch %s && %s", errs.Quote(w.WorktreePath), errs.Quote(w.Branch), again)
 }
 
 // RefuseHalfMoved refuses an agent whose worktree is half moved, because a move of its files has
