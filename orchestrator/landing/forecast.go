@@ -246,15 +246,27 @@ func lookCloser(ctx context.Context, t target, agents []work, twins []string, ah
 	if err != nil {
 		return err
 	}
+	var commits []string
+	for _, a := range ahead {
+		for _, step := range a.Steps {
+			if step.Commit != "" {
+				commits = append(commits, step.Commit)
+			}
+		}
+	}
+	byHand, err := agents[0].Repo.States().In(ctx, t.tip, commits...) // mostly the user has merged none
+	if err != nil {
+		return err
+	}
 	for i, w := range agents {
 		if closer[i] == nil && plain(ahead[i]) && !ahead[i].None() {
 			tree, err := w.Repo.Objects().TreeOf(ctx, t.tip)
 			if err != nil {
 				return err
 			}
-			committed := slices.ContainsFunc(ahead[i].Steps, func(step states.Step) bool { return step.Commit != "" })
+			merges := slices.ContainsFunc(ahead[i].Steps, func(step states.Step) bool { return byHand[step.Commit] })
 			landed := slices.ContainsFunc(all, func(one *Stand) bool { return ahead[i].Has(one.Twin) })
-			if !landed && !committed && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
+			if !landed && !merges && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
 				continue
 			}
 			if closer[i], err = w.landsAlone(ctx, t, twins[i]); err != nil {

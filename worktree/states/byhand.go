@@ -40,17 +40,29 @@ func (s *Store) newestIn(ctx context.Context, tip string, steps []Step) (string,
 			commits = append(commits, step.Commit)
 		}
 	}
-	if len(commits) == 0 {
-		return "", nil
-	}
-	out, err := s.plain.Home().Output(ctx, slices.Concat([]string{"rev-list", "--ignore-missing"}, commits, []string{"^" + tip, "--"})...)
-	missing := strings.Fields(out)
+	in, err := s.In(ctx, tip, commits...)
 	for _, commit := range slices.Backward(commits) {
-		if err == nil && !slices.Contains(missing, commit) && s.plain.Has(ctx, commit) {
+		if in[commit] && s.plain.Has(ctx, commit) {
 			return commit, nil
 		}
 	}
 	return "", err
+}
+
+// In returns which of some commits a tip has in the history that the user sees, or are not there, with one git process.
+func (s *Store) In(ctx context.Context, tip string, commits ...string) (map[string]bool, error) {
+	if len(commits) == 0 {
+		return nil, nil
+	}
+	out, err := s.plain.Home().Output(ctx, slices.Concat([]string{"rev-list", "--ignore-missing"}, commits, []string{"^" + tip, "--"})...)
+	if err != nil {
+		return nil, err
+	}
+	in, lacks := map[string]bool{}, strings.Fields(out)
+	for _, commit := range commits {
+		in[commit] = !slices.Contains(lacks, commit)
+	}
+	return in, nil
 }
 
 // side returns a state as a commit to merge, which has a commit of the worktree that the other side has, "" for none.
