@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 	"time"
 
@@ -63,9 +62,7 @@ func mostUrgent(agents []observe.AgentStatus) []relative {
 func stateCounts(agents []observe.AgentStatus) string {
 	count := map[string]int{}
 	var words []string
-	agents = slices.Clone(agents)
-	sort.SliceStable(agents, func(i, j int) bool { return urgencyOf(agents[i]) < urgencyOf(agents[j]) })
-	for _, ag := range agents {
+	for _, ag := range slices.SortedStableFunc(slices.Values(agents), func(a, b observe.AgentStatus) int { return urgencyOf(a) - urgencyOf(b) }) {
 		word := ag.InWords()
 		if count[word]++; count[word] == 1 {
 			words = append(words, word)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 	"syscall"
 
@@ -43,7 +42,7 @@ type Branch struct {
 // elsewhere. A branch that is itself deleted keeps no commits.
 func planBranches(found []Branch) []Branch {
 	found = slices.Clone(found)
-	sort.SliceStable(found, func(i, j int) bool { return found[i].Name < found[j].Name })
+	slices.SortStableFunc(found, func(a, b Branch) int { return cmp.Compare(a.Name, b.Name) })
 	goes := map[string]bool{}
 	for _, b := range found {
 		goes["refs/heads/"+b.Name] = b.goes() && (b.inHead || b.landed != "")

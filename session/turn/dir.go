@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -55,9 +54,8 @@ func (d Dir) files() ([]file, error) {
 			found = append(found, file{number, typ, entry.Name()})
 		}
 	}
-	sort.Slice(found, func(i, j int) bool {
-		a, b := found[i], found[j]
-		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name)) < 0
+	slices.SortFunc(found, func(a, b file) int {
+		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.name, b.name))
 	})
 	return found, err
 }

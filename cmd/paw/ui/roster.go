@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -115,18 +114,17 @@ func (l *roster) arrange(neighbour string) {
 			l.rows = append(l.rows, a)
 		}
 	}
-	sort.SliceStable(l.rows, func(i, j int) bool {
-		a, b := &l.rows[i], &l.rows[j]
+	slices.SortStableFunc(l.rows, func(a, b Agent) int {
 		if a.Group != b.Group {
-			return a.Group < b.Group
+			return int(a.Group - b.Group)
 		}
 		if a.Urgency != b.Urgency || a.Group > ToReview {
-			return a.Urgency < b.Urgency
+			return a.Urgency - b.Urgency
 		}
 		if a.Since.IsZero() || b.Since.IsZero() { // unknown, and last
-			return b.Since.Before(a.Since)
+			return b.Since.Compare(a.Since)
 		}
-		return a.Since.Before(b.Since) // the agent that has waited longest comes first
+		return a.Since.Compare(b.Since) // the agent that has waited longest comes first
 	})
 	l.rows = nested(l.rows)
 	if l.index() < 0 {

@@ -3,7 +3,6 @@ package claude
 
 import (
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/google/uuid"
@@ -68,7 +67,7 @@ func (driver) Away(s cli.Spec) []cli.Away {
 			away = append(away, cli.Away{PID: entry.PID, Conversation: entry.SessionID, Job: entry.JobID})
 		}
 	}
-	sort.SliceStable(away, func(i, j int) bool { return away[i].PID < away[j].PID })
+	slices.SortFunc(away, func(a, b cli.Away) int { return a.PID - b.PID })
 	return away
 }
 

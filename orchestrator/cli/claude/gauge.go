@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -164,7 +163,7 @@ func costPoints(s cli.Spec, transcript string) []point {
 		}
 		return true
 	})
-	sort.SliceStable(points, func(i, j int) bool { return points[i].at.Before(points[j].at) })
+	slices.SortStableFunc(points, func(a, b point) int { return a.at.Compare(b.at) })
 	return points
 }
 
