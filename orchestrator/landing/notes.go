@@ -93,19 +93,19 @@ func (l *landing) noteRewound(ctx context.Context) error {
 			return err
 		}
 		stand := &Stand{Landing: last, Session: l.Session.Name, Standing: InForce, Commit: last.After, tip: l.tip}
-		if has, err := stand.hasOf(ctx, l.Repo.Objects(), l.source.twin); err != nil {
+		if lost, err := stand.lostBy(ctx, l.Repo.Objects(), l.tip, l.source.twin); err != nil {
 			return err
-		} else if has { // it brought again what the agent still has
+		} else if !lost {
 			continue
 		}
-		if has, err := l.Repo.States().Objects().Contains(ctx, l.tip, last.After); !has || err != nil {
+		if has, err := l.Repo.Objects().Contains(ctx, l.tip, last.After); !has || err != nil {
 			return err
 		}
-		keeps, err := stand.hasOf(ctx, l.Repo.Objects(), l.tip)
-		if keeps && err == nil {
-			l.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", l.name(), last.ID, l.branch, undoLine(stand, l.checkout))
+		if !l.lands.Nothing && len(l.lands.Conflicts) == 0 { // what lands now comes after it
+			stand.tip = ""
 		}
-		return err
+		l.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", l.name(), last.ID, l.branch, undoLine(stand, l.checkout))
+		return nil
 	}
 	return nil
 }

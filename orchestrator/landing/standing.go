@@ -165,6 +165,30 @@ func (w work) cameBack(ctx context.Context, one *Stand) error {
 	return err
 }
 
+// lostBy reports whether a commit still has files as the landing has left them that a state has not: it has none of these so, or
+// one as it was before.
+func (s *Stand) lostBy(ctx context.Context, o *objects.Store, commit, state string) (bool, error) {
+	if !s.there(ctx, o) {
+		return false, nil
+	}
+	all, err := o.BlobChanges(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}, {s.After, state}, {s.Before, state}})
+	if err != nil {
+		return false, err
+	}
+	kept, has := false, false
+	for path := range all[0] {
+		differs := func(pair int) bool { _, is := all[pair][path]; return is }
+		switch {
+		case differs(1):
+		case !differs(3):
+			return true, nil
+		default:
+			kept, has = true, has || !differs(2)
+		}
+	}
+	return kept && !has, nil
+}
+
 // hasOf reports whether a commit has a file of the landing as the landing has left it.
 func (s *Stand) hasOf(ctx context.Context, o *objects.Store, commit string) (bool, error) {
 	if !s.there(ctx, o) {
