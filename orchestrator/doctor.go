@@ -30,7 +30,7 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 		found.fine("state and data folders can be written; " + diskUsed(h))
 	}
 	locks := h.Paths.LocksDir()
-	found.grows(filesIn(locks), manyLocks, "lock files in "+locks, "find "+errs.Quote(locks)+" -name 'repository-*' -mtime +30 -delete")
+	found.grows(filesIn(locks), manyLocks, "lock files in "+locks, "paw stop --all && find "+errs.Quote(locks)+" -name 'repository-*' -mtime +30 -delete")
 	found.examineNames(h)
 	if hints := h.StartHints(); len(hints) > 1 {
 		found.fine("no AI coding CLI is installed but the built-in demo", hints...)

@@ -114,7 +114,7 @@ func planAgent(f RecoverFacts) Job {
 		j.Notes = append(j.Notes, f.promptUnsent)
 	}
 	if f.Resumable && f.HeldBy != 0 {
-		j.Refuse(fmt.Errorf("its conversation is open in pid %d, which is not paw's", f.HeldBy), fmt.Sprintf("kill %d && paw recover %s", f.HeldBy, f.sessionName))
+		j.Refuse(fmt.Errorf("its conversation is open in pid %d, which is not paw's", f.HeldBy), fmt.Sprintf("ps -o pid,args -p %d", f.HeldBy))
 		return j
 	}
 	if f.Resumable {

@@ -45,7 +45,7 @@ func TestPlanAgent(t *testing.T) {
 		want   string // the plan as text
 	}{
 		{name: "resume", change: func(*RecoverFacts) {}, want: "claude: resumed"},
-		{name: "open elsewhere", change: func(f *RecoverFacts) { f.HeldBy = 77 }, want: "claude: refused: its conversation is open in pid 77, which is not paw's; kill 77 && paw recover shop"},
+		{name: "open elsewhere", change: func(f *RecoverFacts) { f.HeldBy = 77 }, want: "claude: refused: its conversation is open in pid 77, which is not paw's; ps -o pid,args -p 77"},
 		{name: "alive", change: func(f *RecoverFacts) {
 			f.tmux, f.running = session.TmuxAlive, live.InPane
 		}, want: "claude: alive"},
