@@ -45,8 +45,8 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		return nil, err
 	}
 	r := &rewinding{Agent: h.Agent(s, w), dryRun: o.DryRun, again: fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n)}
-	r.aim = func(t *turns.Recorder, _ *turns.Op) (goal aim, err error) {
-		goal = aim{op: turns.Op{Kind: turns.OpRewind, At: n}, words: turns.EndOfTurn(n)}
+	r.aim = func(t *turns.Recorder, _ *turn.Op) (goal aim, err error) {
+		goal = aim{op: turn.Op{Kind: turn.OpRewind, At: n}, words: turn.EndOfTurn(n)}
 		goal.state = func(c *turns.Chain) (string, error) { return c.At(ctx, n, goal.commit) }
 		if last := turn.NumberOf(r.last); last == n+1 {
 			r.done.Remembers = fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last)
@@ -76,14 +76,14 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 		return nil, err
 	}
 	r := &rewinding{Agent: h.Agent(s, w), dryRun: dryRun, again: fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), undo: true}
-	r.aim = func(t *turns.Recorder, op *turns.Op) (goal aim, err error) {
+	r.aim = func(t *turns.Recorder, op *turn.Op) (goal aim, err error) {
 		if op == nil || !t.Repo.Objects().Has(ctx, op.Files) || !t.Repo.Objects().Has(ctx, op.Before) {
 			return goal, errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
 		}
-		goal = aim{commit: op.Files, op: turns.Op{Kind: op.Kind, Undone: !op.Undone, At: op.From}}
+		goal = aim{commit: op.Files, op: turn.Op{Kind: op.Kind, Undone: !op.Undone, At: op.From}}
 		goal.state = func(c *turns.Chain) (string, error) { return c.Back(ctx, *op) }
 		what := fmt.Sprintf("%s undone, ", op.Kind)
-		if op.Undone && op.Kind == turns.OpUpdate {
+		if op.Undone && op.Kind == turn.OpUpdate {
 			what = "with the last update again, "
 		}
 		goal.words = what + afterTurn(op.From)
@@ -93,7 +93,7 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 }
 
 // refuseLater refuses to take back a move that turns have come after: it would take them off too.
-func (r *rewinding) refuseLater(op turns.Op) error {
+func (r *rewinding) refuseLater(op turn.Op) error {
 	now := turn.NumberOf(r.last)
 	if op.Last >= now {
 		return nil
@@ -102,7 +102,7 @@ func (r *rewinding) refuseLater(op turns.Op) error {
 	if op.Last+1 < now {
 		had = fmt.Sprintf("turns %d-%d", op.Last+1, now)
 	}
-	return errs.New(errs.Refused, "%s: has had %s since that %s, which --undo would take off too", r.Record.Name, had, op.Kind).
+	return errs.New(errs.Refused, "%s: has had %s since that %s, which --undo would take off too; what was there before it is %.12s", r.Record.Name, had, op.Kind, op.Files).
 		Hint("paw rewind %s/%s %d", r.Session.Name, r.Record.Name, op.Last).Hint("paw turns %s/%s", r.Session.Name, r.Record.Name)
 }
 
@@ -119,9 +119,9 @@ type rewinding struct {
 	app.Agent
 	dryRun bool
 	undo   bool
-	again  string                                        // command that repeats the rewind
-	aim    func(*turns.Recorder, *turns.Op) (aim, error) // finds the state to put the worktree to, given the newest move, nil for none
-	last   *turn.Record                                  // last turn of the agent, nil for none
+	again  string                                       // command that repeats the rewind
+	aim    func(*turns.Recorder, *turn.Op) (aim, error) // finds the state to put the worktree to, given the newest move, nil for none
+	last   *turn.Record                                 // last turn of the agent, nil for none
 	done   Rewound
 }
 
@@ -129,7 +129,7 @@ type rewinding struct {
 type aim struct {
 	commit string
 	state  func(*turns.Chain) (string, error) // finds that state in the chain
-	op     turns.Op                           // with its kind, and the turn that the worktree will be at
+	op     turn.Op                            // with its kind, and the turn that the worktree will be at
 	words  string                             // for where the worktree will be
 }
 

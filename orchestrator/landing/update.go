@@ -82,7 +82,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 	if err != nil {
 		return err
 	}
-	chain, op := done.from.chain, turns.Op{Kind: turns.OpUpdate, Last: turn.NumberOf(last), Head: done.Head, After: done.now}
+	chain, op := done.from.chain, turn.Op{Kind: turn.OpUpdate, Last: turn.NumberOf(last), Head: done.Head, After: done.now}
 	if _, op.At, err = turns.Position(ctx, t.Agent, op.Last); err != nil {
 		return err
 	}

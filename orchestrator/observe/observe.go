@@ -121,7 +121,7 @@ func madeSince(a app.Agent) bool {
 // withLock adds the facts that depend on the agent's lock.
 func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
 	a.Lock, a.lockErr, a.Turns = lock, err, TurnsOf(h.Agent(s, &a.Record), lock)
-	a.rewound = Rewound(h.Agent(s, &a.Record), turn.NumberOf(a.Turns.Last), a.Worktree.Head)
+	a.rewound = rewound(h.Agent(s, &a.Record), turn.NumberOf(a.Turns.Last), a.Worktree.Head)
 	if hook := lock.Holder.Hook; lock.State == session.LockHeld && hook != "" {
 		_, err := os.Stat(hook)
 		a.HookGone = errors.Is(err, os.ErrNotExist)

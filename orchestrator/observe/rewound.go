@@ -1,32 +1,26 @@
 package observe
 
 import (
-	"fmt"
 	"path/filepath"
-	"strconv"
-	"strings"
 
 	"paw/config/disk"
 	"paw/orchestrator/app"
-	"paw/worktree/gitdir"
+	"paw/session/turn"
 )
 
-func rewoundFile(a app.Agent) string {
-	return filepath.Join(a.App.StateDir(a.Session.Name, a.Record.Name), "rewound")
+// OpFile has the id and the message of the commit of the newest move of an agent's worktree, for a look without git. It is
+// there only where that move took place.
+func OpFile(a app.Agent) string {
+	return filepath.Join(a.App.StateDir(a.Session.Name, a.Record.Name), "op")
 }
 
-// NoteRewound writes down where a move has put an agent's worktree after its turn last, in words; "" for nowhere else.
-func NoteRewound(a app.Agent, last int, head, where string) {
-	if path := rewoundFile(a); where != "" || disk.Exists(path) {
-		_ = disk.ReplaceSoon(path, fmt.Appendln(nil, last, head, where))
-	}
-}
-
-// Rewound returns the words of NoteRewound, as long as the turn is the last one and HEAD where the move has put it, else "".
-func Rewound(a app.Agent, last int, head string) string {
-	f := strings.SplitN(gitdir.Line(rewoundFile(a)), " ", 3)
-	if len(f) < 3 || f[0] != strconv.Itoa(last) || f[1] != head {
+// rewound returns where the newest move has put an agent's worktree, in words, as long as last is the agent's last turn, and
+// HEAD where the move has put it; else "".
+func rewound(a app.Agent, last int, head string) string {
+	content, _ := disk.ReadFile(OpFile(a))
+	op, err := turn.ParseOp(string(content))
+	if err != nil || op.Last != last || op.Head != head {
 		return ""
 	}
-	return f[2]
+	return op.Where()
 }

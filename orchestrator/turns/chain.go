@@ -3,7 +3,6 @@ package turns
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -29,6 +28,7 @@ type Chain struct {
 	Refs map[string]string // the agent's own refs
 	last states.State
 	was  string // what the ref of the newest state is at, "" for none yet
+	op   string // commit of Moves, with its message
 }
 
 // ChainOf reads the chain of an agent, with its newest state. An agent begins with the state of its
@@ -209,7 +209,7 @@ func (c *Chain) WithFiles(ctx context.Context, commit string) (string, error) {
 }
 
 // Back returns the state that was the newest one before a move, or one that follows it if the files were not as in it.
-func (c *Chain) Back(ctx context.Context, op Op) (string, error) {
+func (c *Chain) Back(ctx context.Context, op turn.Op) (string, error) {
 	if same, err := c.Repo.Objects().SameTree(ctx, op.Before, op.Files); same || err != nil {
 		return op.Before, err
 	}
@@ -231,20 +231,18 @@ func (c *Chain) At(ctx context.Context, number int, commit string) (string, erro
 
 // Moves makes a commit of a move that leads from the newest state of the chain to another, and returns the changes of refs
 // that belong to the move.
-func (c *Chain) Moves(ctx context.Context, op Op) ([]refs.Change, error) {
+func (c *Chain) Moves(ctx context.Context, op turn.Op) ([]refs.Change, error) {
 	op.Before = cmp.Or(c.was, c.begin().Twin)
-	text, err := json.Marshal(op)
-	if err != nil {
-		return nil, err
-	}
-	message := fmt.Sprintf("paw: %s of %s\n\n%s\n", op.Kind, c.Record.TurnSession, text)
 	commit, err := c.Repo.Objects().Commit(ctx, objects.NewCommit{
-		Tree: op.Files + "^{tree}", Parents: app.Once([]string{op.Before, op.After, op.Files}), Message: message, Own: true,
+		Tree: op.Files + "^{tree}", Parents: app.Once([]string{op.Before, op.After, op.Files}), Message: op.String(), Own: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	_ = disk.ReplaceSoon(opFile(c.Agent), []byte(commit+message))
+	if err := disk.RemoveFile(observe.OpFile(c.Agent)); err != nil { // the move before it says nothing any more
+		return nil, err
+	}
+	c.op = commit + op.String()
 	c.Remember(states.State{Twin: op.After, Head: op.Head})
 	n, _ := newest(c.Refs, c.Record.TurnSession)
 	changes := []refs.Change{{Ref: turn.OpRef(c.Record.TurnSession, n+1), To: commit, From: refs.None}}
@@ -254,17 +252,22 @@ func (c *Chain) Moves(ctx context.Context, op Op) ([]refs.Change, error) {
 	return changes, nil
 }
 
-// Came writes down the size of HEAD's log after a move: what the worktree had got before it, it did not get since. It also
-// writes down where the worktree is, for a look without git.
-func (c *Chain) Came(op Op) {
+// Came writes down a move that took place, and the size of HEAD's log after it: what the worktree had got before it, it did not
+// get since.
+func (c *Chain) Came(op turn.Op) {
 	c.Remember(states.State{Twin: op.After, Head: op.Head, Log: states.LogSize(c.adminDir())})
-	observe.NoteRewound(c.Agent, op.Last, op.Head, op.Where())
+	if c.op != "" {
+		_ = disk.ReplaceSoon(observe.OpFile(c.Agent), []byte(c.op))
+	}
 }
 
 // Moved makes a state the newest one because the worktree was made anew there. head is its HEAD: what it had got
 // before, it did not get since.
 func (c *Chain) Moved(ctx context.Context, now, head string) error {
-	c.Came(Op{After: now, Head: head})
+	c.Came(turn.Op{After: now, Head: head})
+	if err := disk.RemoveFile(observe.OpFile(c.Agent)); err != nil {
+		return err
+	}
 	if now == c.was {
 		return nil
 	}

@@ -121,7 +121,7 @@ func (list *AgentTurns) AddRewind(ctx context.Context, a app.Agent) error {
 		return err
 	}
 	list.RewoundTo, list.Where, list.BackBy = &at, op.Where(), fmt.Sprint(last)
-	if op.Kind == OpRewind && !op.Undone {
+	if op.Kind == turn.OpRewind && !op.Undone {
 		list.BackBy = "--undo"
 	}
 	return nil
