@@ -8,8 +8,8 @@ import (
 	"paw/session/turn"
 )
 
-// The log says ABORT before the snapshot of an interrupted turn is made, and after that of a failed one: the hook that does both may be killed
-// in between. A turn whose ABORT cannot be written is still in progress.
+// A hook ends a turn in two steps: it writes ABORT into the turn's log, and it takes a snapshot. The hook may be killed in between. Of an
+// interrupted turn ABORT is written first, of a failed turn the snapshot is taken first. A turn without ABORT is still in progress.
 func TestWhenAnAbortedTurnIsOver(t *testing.T) {
 	abort := func(t *testing.T, reason turn.Reason, before func(log string)) (atSnapshot turn.State, ended bool, last turn.State) {
 		m := newLandModel(t, t.TempDir())

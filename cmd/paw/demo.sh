@@ -20,7 +20,9 @@ TXT
 chmod +x "$here/paw"
 
 git init -q
-git -c user.name=demo -c user.email=demo@localhost commit -q --allow-empty -m 'first commit'
+git config user.name demo
+git config user.email demo@localhost
+git commit -q --allow-empty -m 'first commit'
 
 show() {
 	echo "\$ paw $*"
@@ -47,6 +49,7 @@ Your turn. This line makes paw the one of the demo, in this shell:
     paw attach                        type anything, or /help; Ctrl-b d leaves
     paw send right "buy bread"        a prompt from outside
     paw diff right                    what came of it
+    paw land right                    that, into the branch you stand on
     paw send right "do: ask May I?"   a permission
     paw status                        who waits for you
     paw answer right yes              go on

@@ -174,7 +174,7 @@ func newVersion(a *invocation) *cobra.Command {
 
 func (p *printer) printVersion() { fmt.Fprintln(p.stdout, versionLine()) }
 
-// versionLine is what paw says of its version, with the day of the commit that it was built from if it is no release.
+// versionLine returns "paw VERSION". For a build that is no release, the day of its commit follows.
 func versionLine() string {
 	at := built("vcs.time")
 	if version != "" || len(at) < len(time.DateOnly) {

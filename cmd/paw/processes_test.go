@@ -66,8 +66,8 @@ func computed(pid int) (ticks int) {
 	return ticks
 }
 
-// TestAtRestNothingRuns: where agents have had set-ups, turns, questions and a queue, and now rest, no process of paw is left, none comes
-// up, and nobody computes.
+// TestAtRestNothingRuns: once agents rest, also after set-ups, turns, questions and queued prompts, no process of paw is left,
+// none is started, and what is left uses no processor time.
 func TestAtRestNothingRuns(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

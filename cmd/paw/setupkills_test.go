@@ -42,7 +42,7 @@ func (w *world) killedProcess(file string) {
 	_ = syscall.Kill(pid, syscall.SIGKILL)
 }
 
-// killsOfSetUp are what may end while a worktree is set up.
+// killsOfSetUp are the processes that the test kills while a worktree is being set up.
 var killsOfSetUp = []struct {
 	name string
 	kill func(w *world)

@@ -51,8 +51,8 @@ func (t Texts) Given(session, agent string) string {
 	return path
 }
 
-// DropPrompt deletes the saved first prompt of an agent: it is that of a task, which the queue types, or the agent is not
-// started after all.
+// DropPrompt deletes the saved first prompt of an agent: the agent is not started after all, or the prompt belongs to a task
+// of the queue, and the queue types it.
 func (t Texts) DropPrompt(session, agent string) {
 	_ = os.Remove(t.PromptPath(session, agent))
 	_ = os.Remove(t.GivenPath(session, agent))

@@ -53,7 +53,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 // droppings are files that CLIs leave in the worktree on their own account.
 var droppings = []string{".qwen/.gitignore", ".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"}
 
-// refuseDroppings refuses a landing of such files alone, as long as nobody has committed them.
+// refuseDroppings refuses a landing that would bring droppings and nothing else, unless they are committed.
 func (l *landing) refuseDroppings(ctx context.Context, tree string) error {
 	paths, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, tree)
 	if err != nil || l.Session.Host != "" || slices.ContainsFunc(paths, func(path string) bool { return !slices.Contains(droppings, path) }) {

@@ -38,9 +38,9 @@ func (l *landing) offer(ctx context.Context, cause error) error {
 	return e
 }
 
-// forHand returns the commit of a state for git merge: the agent's own, or one on top of it with what is not committed or,
-// where a landing of the agent brought what came before, one on top of that landing. It is "" where git would then make
-// something else of the files than a landing.
+// forHand returns a commit of the agent's state that the user can merge with git: the agent's own commit, or a new one on top
+// with what is not committed. Where a landing brought the work before it, the new commit is on top of that landing. It is ""
+// where git merge would make something else of the other files than a landing.
 func (l *landing) forHand(ctx context.Context) (commit string, err error) {
 	if len(l.lands.Left) > 0 {
 		return "", nil

@@ -9,7 +9,8 @@ import (
 	"paw/tmux"
 )
 
-// Join takes the living one of two panes of an agent and, where both live or both are dead, that of the newer launch, in any order.
+// Of two tmux panes that claim the same agent, as after the user has copied one, the living pane counts. If both live, or both
+// are dead, the pane of the newer launch counts. The order in which tmux lists them does not matter.
 func TestOfTwoPanesOfAnAgent(t *testing.T) {
 	pane := func(id string, generation int, dead bool) tmux.Pane {
 		return tmux.Pane{ID: id, Dead: dead, PawSession: "shop", Identity: &tmux.Identity{Session: "shop", Agent: "one", Generation: generation}}

@@ -60,8 +60,8 @@ func Wake(h *app.App, sessionName string, hook int, anyway bool) {
 	h.Detach("queue", "__pump", sessionName, strconv.Itoa(hook))
 }
 
-// TaskWith returns the task that an agent was made for, if only the queue may type its prompt, which is this one; nil for
-// none. It is none where the task runs: the queue then takes the first turn of the agent for that of the task.
+// TaskWith returns the task of the queue for which an agent was made and whose prompt this is, nil for none. Only the queue
+// types such a prompt. A task that already runs does not count: the agent has got its prompt.
 func TaskWith(h *app.App, sessionName, agentName, prompt string) *session.Task {
 	q, err := h.Queues().Load(sessionName)
 	if q == nil || err != nil {

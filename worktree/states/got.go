@@ -28,8 +28,8 @@ func (s *Store) join(ctx context.Context, before, got string, t Taken) (string, 
 	return s.Twin(ctx, merged.Tree, t.Name+", got", before, got)
 }
 
-// got returns the state that has got, after the state with a twin, the commits of other branches that HEAD came by on its moves,
-// as far as the files bear them out: after a git reset --soft HEAD claims commits that no file has.
+// got returns the state that follows a twin with what the worktree has got of other branches since: the commits that HEAD has
+// reached on its moves, as far as the files have them. After a git reset --soft HEAD claims commits that no file has.
 func (s *Store) got(ctx context.Context, twin string, since moves, made map[string]bool, t Taken) (string, error) {
 	t.reset = since.onlyResets()
 	tips, err := t.From(ctx)
@@ -53,7 +53,7 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 	return s.join(ctx, twin, other, t)
 }
 
-// getting returns the state that has also got what the files have of a commit.
+// getting is got for one commit.
 func (s *Store) getting(ctx context.Context, twin, commit string, t Taken) (string, error) {
 	if has, err := s.objects.Contains(ctx, twin, commit); has || err != nil {
 		return twin, err
@@ -97,8 +97,8 @@ func (s *Store) merged(ctx context.Context, before string, tips []string, t Take
 	return "", err
 }
 
-// reached returns the commits of other branches that HEAD has reached, those that it came to first before others: each may have
-// left its own mark on the files. A commit that was made in the worktree itself, and then put on a branch, was not got, but what
+// reached returns the commits of other branches that HEAD has reached, in the order in which it came to them: an older one may
+// have brought a file that a newer one deletes. A commit that was made in the worktree itself, and then put on a branch, was not got, but what
 // came before it may have been.
 func (s *Store) reached(ctx context.Context, before string, heads, tips []string, made map[string]bool) (found []string, err error) {
 	seen := map[string]bool{}

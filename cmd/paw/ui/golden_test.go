@@ -367,7 +367,7 @@ func TestGoOnForOthers(t *testing.T) {
 	}
 }
 
-// On a terminal whose background is dark the colours are brighter, and those of the selected row stay.
+// On a dark background the desk uses brighter colours. The selected row has a background of its own, and keeps its colours.
 func TestColoursFollowTheBackground(t *testing.T) {
 	m := opened(&played{}, fiveAgents(), Options{Colour: true}, 120, 35)
 	plain := strings.Join(m.frame().draw(), "\n")

@@ -76,7 +76,7 @@ func process(s cli.Spec) (registryEntry, bool) {
 	return newest, newest.PID != 0
 }
 
-// heldBy returns the process that has the conversation open in a terminal, also one that somebody else has started.
+// heldBy returns the pid of the claude that has the conversation open in a terminal, 0 for none. The user may have started it.
 func heldBy(s cli.Spec) int {
 	if entry, ok := process(s); ok && entry.Kind != background {
 		return entry.PID
