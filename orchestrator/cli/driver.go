@@ -227,8 +227,9 @@ type Facts struct {
 	// AsksUnheard means that the CLI asks in the midst of a turn what no hook reports, as what to do
 	// at a usage limit.
 	AsksUnheard bool
-	Returns     bool // a conversation that is resumed goes on in the folder that it was in, and not in the worktree
-	Metered     bool // the CLI's record has the tokens of each answer
+	Leaves      []string // files that the CLI writes into a worktree by itself
+	Returns     bool     // a conversation that is resumed goes on in the folder that it was in, and not in the worktree
+	Metered     bool     // the CLI's record has the tokens of each answer
 	// SilentErrors means that no hook reports a turn that ended with an error; the CLI's record
 	// does.
 	SilentErrors bool

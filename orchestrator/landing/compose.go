@@ -41,7 +41,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		l.App.Notef("%s: ignores %s now; %s keeps it", l.name(), few(l.lands.kept, namedPaths), l.branch)
 	}
 	landed.tree = l.lands.Tree
-	if err := l.refuseDroppings(ctx, landed.tree); err != nil {
+	if err := l.refuseLeavings(ctx, landed.tree); err != nil {
 		return err
 	}
 	if landed.Files, err = l.changed(ctx, l.tip, landed.tree); err != nil {
@@ -50,13 +50,15 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 	return l.commit(ctx, landed)
 }
 
-// droppings are files that CLIs leave in the worktree on their own account.
-var droppings = []string{".qwen/.gitignore", ".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"}
-
-// refuseDroppings refuses a landing that would bring droppings and nothing else, unless they are committed.
-func (l *landing) refuseDroppings(ctx context.Context, tree string) error {
+// refuseLeavings refuses a landing of nothing but files that CLIs write into worktrees by themselves, unless they are committed.
+func (l *landing) refuseLeavings(ctx context.Context, tree string) error {
+	var leaves []string
+	for _, name := range l.App.CLIs.Names() {
+		c, _ := l.App.CLIs.Get(name)
+		leaves = append(leaves, c.Facts().Leaves...)
+	}
 	paths, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, tree)
-	if err != nil || l.Session.Host != "" || slices.ContainsFunc(paths, func(path string) bool { return !slices.Contains(droppings, path) }) {
+	if err != nil || l.Session.Host != "" || slices.ContainsFunc(paths, func(path string) bool { return !slices.Contains(leaves, path) }) {
 		return err
 	}
 	uncommitted, err := l.Repo.Objects().ChangedPaths(ctx, l.source.head, l.source.state)

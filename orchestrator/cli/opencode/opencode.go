@@ -167,7 +167,10 @@ func (driver) Environment() []string {
 // Facts has no Fork: opencode works in the directory of the conversation that it copies, wherever
 // it is started.
 func (driver) Facts() cli.Facts {
-	return cli.Facts{Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash"}
+	return cli.Facts{
+		Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash",
+		Leaves: []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
+	}
 }
 
 // Marks lists the variables that a launch sets.
