@@ -318,7 +318,7 @@ type DiffFormat struct {
 	Color    bool
 	From, To string
 
-	zero bool // names end with NUL
+	list bool // each file, for FileChanges
 }
 
 // Diff writes the changes between two commits as a patch for `git apply` that gives exactly the
@@ -332,12 +332,12 @@ func (o *Store) Diff(ctx context.Context, path, from, to string, format DiffForm
 		"-c", "diff.suppressBlankEmpty=false", "-c", "core.quotePath=false", "diff-tree", "-r", "--find-renames", "--no-ext-diff", "--no-textconv",
 		"--submodule=short", "--ignore-submodules=none", "-O/dev/null", "--no-relative", "--color=" + map[bool]string{true: "always", false: "never"}[format.Color],
 	}
-	if format.Form != "" {
+	switch {
+	case format.list:
+		args = append(args, "--raw", "--numstat", "-z")
+	case format.Form != "":
 		args = append(args, "--"+format.Form)
-		if format.zero {
-			args = append(args, "-z")
-		}
-	} else {
+	default:
 		args = append(args, "--patch", "--binary", "--full-index", "--unified=3", "--inter-hunk-context=0",
 			"--src-prefix="+cmp.Or(format.From, "a")+"/", "--dst-prefix="+cmp.Or(format.To, "b")+"/", "--ws-error-highlight=none")
 	}
@@ -356,30 +356,29 @@ type FileChange struct {
 // FileChanges lists the files that differ between two commits, as Diff shows them.
 func (o *Store) FileChanges(ctx context.Context, path, from, to string, paths ...string) (files []FileChange, err error) {
 	var out strings.Builder
-	if err := o.Diff(ctx, path, from, to, DiffFormat{Form: "raw", zero: true}, &out, paths...); err != nil {
-		return nil, err
-	}
-	for fields := git.NulSeparated(out.String()); len(fields) > 1; {
-		letter, rest := fields[0][strings.LastIndexByte(fields[0], ' ')+1:], fields[1:]
-		one := FileChange{Path: rest[0], Status: letter[:1]}
-		if one.Status == "R" {
-			one.From, one.Path, rest = rest[0], rest[1], rest[1:]
-		}
-		files, fields = append(files, one), rest[1:]
-	}
-	out.Reset()
-	if err = o.Diff(ctx, path, from, to, DiffFormat{Form: "numstat", zero: true}, &out, paths...); err != nil {
+	if err := o.Diff(ctx, path, from, to, DiffFormat{list: true}, &out, paths...); err != nil {
 		return nil, err
 	}
 	fields := git.NulSeparated(out.String())
-	for i := range files {
-		numbers := strings.SplitN(fields[0], "\t", 3)
-		if fields = fields[1:]; files[i].From != "" {
-			fields = fields[2:]
+	for len(fields) > 2 && strings.HasPrefix(fields[0], ":") { // first each file with its modes, ids and letter
+		one := FileChange{Path: fields[1], Status: fields[0][strings.LastIndexByte(fields[0], ' ')+1:][:1]}
+		if fields = fields[2:]; one.Status == "R" {
+			one.From, one.Path, fields = one.Path, fields[0], fields[1:]
 		}
-		files[i].Binary = numbers[0] == "-"
-		files[i].Added, _ = strconv.Atoi(numbers[0])
-		files[i].Deleted, _ = strconv.Atoi(numbers[1])
+		files = append(files, one)
+	}
+	for i := range files { // then each with its lines, in the same order
+		if len(fields) == 0 {
+			return nil, fmt.Errorf("git diff-tree does not count the lines of %s", files[i].Path)
+		}
+		added, rest, _ := strings.Cut(fields[0], "\t")
+		deleted, _, _ := strings.Cut(rest, "\t")
+		if fields = fields[1:]; files[i].From != "" {
+			fields = fields[min(2, len(fields)):] // both names
+		}
+		files[i].Binary = added == "-"
+		files[i].Added, _ = strconv.Atoi(added)
+		files[i].Deleted, _ = strconv.Atoi(deleted)
 	}
 	return files, nil
 }

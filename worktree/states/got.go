@@ -36,7 +36,7 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 	if err != nil || len(tips) == 0 {
 		return twin, err
 	}
-	reached, err := s.reached(ctx, twin, since.visited(t.Head), tips, made)
+	reached, err := s.reached(ctx, since.visited(t.Head), tips, made)
 	for _, one := range reached {
 		if err != nil {
 			return "", err
@@ -100,7 +100,7 @@ func (s *Store) merged(ctx context.Context, before string, tips []string, t Take
 // reached returns the commits of other branches that HEAD has reached, in the order in which it came to them: an older one may
 // have brought a file that a newer one deletes. A commit that was made in the worktree itself, and then put on a branch, was not got, but what
 // came before it may have been.
-func (s *Store) reached(ctx context.Context, before string, heads, tips []string, made map[string]bool) (found []string, err error) {
+func (s *Store) reached(ctx context.Context, heads, tips []string, made map[string]bool) (found []string, err error) {
 	seen := map[string]bool{}
 	for _, head := range heads {
 		todo, err := s.plain.MergeBases(ctx, head, tips...) // the newest that any of them has
@@ -117,10 +117,7 @@ func (s *Store) reached(ctx context.Context, before string, heads, tips []string
 				}
 				continue
 			}
-			var has bool
-			if has, err = s.objects.Contains(ctx, before, one); err == nil && !has {
-				found = append(found, one)
-			}
+			found = append(found, one)
 		}
 		if err != nil {
 			return nil, err
