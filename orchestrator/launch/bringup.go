@@ -206,7 +206,8 @@ func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*J
 }
 
 // opened waits until an agent that refused its conversation before has opened it (a hook reported,
-// or the screen shows an input box or a dialog) or no longer runs, and reports whether it opened.
+// or the screen shows a dialog, or an input box at rest: no turn runs yet) or no longer runs, and
+// reports whether it opened.
 func opened(ctx context.Context, h *app.App, s *session.Session, name string) bool {
 	shown := false
 	poll.Until(ctx, 20*poll.Tick, resumePatience, func() bool {
@@ -215,7 +216,8 @@ func opened(ctx context.Context, h *app.App, s *session.Session, name string) bo
 			return false
 		}
 		a := f.Agent(name)
-		shown = !a.Turns.HooksSeen.IsZero() || a.Turns.Screen.Box != cli.BoxUnseen || a.Turns.Screen.Dialog != ""
+		screen := a.Turns.Screen
+		shown = !a.Turns.HooksSeen.IsZero() || screen.Box != cli.BoxUnseen && !screen.Works || screen.Dialog != ""
 		return shown || f.Running(*a) == live.NothingRuns
 	})
 	return shown
