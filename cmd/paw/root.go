@@ -146,7 +146,7 @@ func runBare(cmd *cobra.Command, a *invocation) error {
 
 // otherFlags maps flags of other programs to the flags that paw has instead.
 var otherFlags = map[string]string{
-	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "format": "json", "m": "message", "o": "json", "output": "json", "t": "timeout",
+	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "format": "json", "host": "on", "m": "message", "o": "json", "output": "json", "t": "timeout",
 }
 
 // flagLines maps a command and a flag it lacks to the command line that does what the flag asks

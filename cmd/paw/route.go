@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"paw/config"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
@@ -273,17 +271,6 @@ func hostAndClient(h *app.App, name string) (hosts.Host, hosts.Client, error) {
 	}
 	client, err := sshClient(h)
 	return host, client, err
-}
-
-func hostNamed(h *app.App, name string) (hosts.Host, error) {
-	if known, there := h.Config.Hosts[name]; there {
-		return hosts.Host{Name: name, Host: known}, nil
-	}
-	e := errs.New(errs.NotFound, "%s: no such host", name)
-	if near := config.Nearest(name, slices.Sorted(maps.Keys(h.Config.Hosts))); near != "" {
-		e.Message += fmt.Sprintf(" (did you mean %s?)", near)
-	}
-	return hosts.Host{}, e.Hint("paw host list")
 }
 
 // reachPatience limits the time a command waits for the connection to a host.

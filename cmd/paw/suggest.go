@@ -24,6 +24,8 @@ func (g suggester) instead(err error) string {
 	switch {
 	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.Of == everybody:
 		return g.retypedForAll()
+	case errors.As(err, &e) && strings.HasSuffix(e.Instead.Of, ":"):
+		return g.retypedHost(e.Instead)
 	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.By != "":
 		return g.retypedAgent(e.Instead.Of, e.Instead.By)
 	case errors.As(err, &e) && e.Instead.By != "":
@@ -168,6 +170,29 @@ func (g suggester) retypedAgent(name, by string) string {
 		words = slices.Insert(words, dash, "--")
 	}
 	return lineOf(g.ran, words)
+}
+
+// retypedHost returns the typed command line with another HOST:, "" if the line does not contain it, or would end agents of a
+// host with another number.
+func (g suggester) retypedHost(asked errs.Instead) string {
+	if g.ran == nil || slices.Contains(endingCommands, g.ran.Name()) && otherNumber(asked.Of, asked.By) {
+		return ""
+	}
+	return g.lineWith(func(flag, value string) string {
+		switch {
+		case value+":" == asked.Of && (flag == "--on" || g.ran.HasParent() && g.ran.Parent().Name() == "host"):
+			return strings.TrimSuffix(asked.By, ":")
+		case strings.ContainsAny(value, " \t\n"): // a text
+			return value
+		}
+		items := strings.Split(value, ",")
+		for i, item := range items {
+			if rest, found := strings.CutPrefix(item, asked.Of); found && rest != "" {
+				items[i] = asked.By + rest
+			}
+		}
+		return strings.Join(items, ",")
+	})
 }
 
 // everybody is the word that people type for all agents, although no agent has this name.

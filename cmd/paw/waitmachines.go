@@ -56,10 +56,6 @@ func waitsOf(cmd *cobra.Command, h *app.App, words []string, inSession string) (
 		return waits, nil
 	}
 	for _, one := range agentsIn(h, cmd, words) {
-		if name, _, far := strings.Cut(one.word, ":"); far {
-			_, err := hostNamed(h, name)
-			return nil, err
-		}
 		i := slices.IndexFunc(waits, func(w machineWait) bool {
 			return w.host == nil && one.host == "" || w.host != nil && w.host.Name == one.host
 		})

@@ -221,10 +221,16 @@ func (q question) split(words []string) (string, []string, error) {
 	if flag := q.cmd.Flags().Lookup("session"); name == "" && flag != nil && flag.Changed {
 		return "", nil, usagef(q.cmd, "--session: is empty")
 	}
+	if err := q.refuseHost(name); err != nil {
+		return "", nil, err
+	}
 	var agents []string
 	for _, word := range eachOf(words) {
 		if word == "" { // a variable that is not set must not mean everything
 			return "", nil, usagef(q.cmd, "a name is empty")
+		}
+		if err := q.refuseHost(word); err != nil {
+			return "", nil, err
 		}
 		of, agent, both := strings.Cut(q.named(word), "/")
 		if !both {
