@@ -184,6 +184,14 @@ func unknown(q *session.Queue, id string) *errs.Error {
 	return e.Hint("paw queue %s", q.Session)
 }
 
+// taskError is the error of one of several tasks.
+type taskError struct {
+	index int
+	error
+}
+
+func (e *taskError) Unwrap() error { return e.error }
+
 // Add appends tasks to a queue, all or none, and gives an id to those without one. seen returns the
 // number of an agent's last turn, counting prompts that were typed and have not begun a turn yet.
 func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) error {
@@ -199,10 +207,10 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 			t.ID = fmt.Sprintf("t%d", q.Last)
 		}
 		if err := session.ValidateTaskID(t.ID); err != nil {
-			return errs.New(errs.Usage, "%w", err)
+			return &taskError{i, errs.New(errs.Usage, "%w", err)}
 		}
 		if q.Task(t.ID) != nil || slices.ContainsFunc(tasks[:i], func(o session.Task) bool { return o.ID == t.ID }) {
-			return errs.New(errs.Usage, "%s: there is a task of that id", t.ID).Hint("paw queue %s", q.Session)
+			return &taskError{i, errs.New(errs.Usage, "%s: there is a task of that id", t.ID).Hint("paw queue %s", q.Session)}
 		}
 	}
 	if err := ordered(q, tasks); err != nil {
@@ -269,7 +277,7 @@ func ordered(q *session.Queue, tasks []session.Task) error {
 			if all.Task(id) == nil {
 				e := unknown(all, id)
 				e.Kind = errs.Usage
-				return e
+				return &taskError{i, e}
 			}
 		}
 	}
@@ -291,9 +299,9 @@ func ordered(q *session.Queue, tasks []session.Task) error {
 		done[id] = true
 		return nil
 	}
-	for _, t := range tasks {
+	for i, t := range tasks {
 		if err := visit(t.ID, nil); err != nil {
-			return err
+			return &taskError{i, err}
 		}
 	}
 	return nil

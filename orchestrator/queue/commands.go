@@ -85,7 +85,7 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	if err := possible(ctx, h, s, tasks); err != nil {
 		return nil, err
 	}
-	f, err := lookAt(ctx, h, s)
+	q, f, err := lookAt(ctx, h, s)
 	if err != nil {
 		return nil, err
 	}
@@ -94,19 +94,22 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 		all[i] = t.Task
 		all[i].What = firstLine(turn.Prompt(t.Prompt).Words())
 	}
-	errDry := errors.New("dry run")
 	list := &List{Session: s.Name, Down: f.Down, Tasks: all}
-	_, err = h.Queues().Update(ctx, s.Name, func(now *session.Queue) error {
+	add := func(now *session.Queue) error {
 		catchUp(now, f, h.Now())
 		now.Last = max(now.Last, h.Queues().HighestText(s.Name)) // no prompt is overwritten
-		if err := Add(now, all, func(agent string) int { return seenOf(h, s, f, agent) }); err != nil {
+		list.Held = now.Held
+		return located(tasks, Add(now, all, func(agent string) int { return seenOf(h, s, f, agent) }))
+	}
+	if dryRun {
+		return list, add(q)
+	}
+	_, err = h.Queues().Update(ctx, s.Name, func(now *session.Queue) error {
+		if err := add(now); err != nil {
 			return err
 		}
-		if list.Held = now.Held; most > 0 {
+		if most > 0 {
 			now.Max = most
-		}
-		if dryRun {
-			return errDry
 		}
 		for i := range all {
 			if err := h.Queues().KeepText(s.Name, all[i].ID, session.TextPrompt, tasks[i].Prompt); err != nil {
@@ -115,9 +118,6 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 		}
 		return nil
 	})
-	if errors.Is(err, errDry) {
-		return list, nil
-	}
 	if err != nil {
 		return nil, h.RecordError(s.Name, err)
 	}
@@ -128,22 +128,22 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	return list, nil
 }
 
-// lookAt gathers the facts that a command changes the queue of a session by.
-func lookAt(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
+// lookAt returns the queue of a session, and the facts that a command changes it by.
+func lookAt(ctx context.Context, h *app.App, s *session.Session) (*session.Queue, Facts, error) {
 	q, err := h.Queues().Load(s.Name)
 	if err != nil {
-		return Facts{}, h.RecordError(s.Name, err)
+		return nil, Facts{}, h.RecordError(s.Name, err)
 	}
 	if q == nil {
 		q = (&session.Queue{Session: s.Name}).Clone()
 	}
 	seen, err := Observe(ctx, h, s)
 	if err != nil {
-		return Facts{}, err
+		return nil, Facts{}, err
 	}
 	f := gather(ctx, h, q, seen)
 	f.Looking = true
-	return f, nil
+	return q, f, nil
 }
 
 // catchUp brings a queue to what paw queue shows of it, which no pump may have written down yet:
@@ -170,46 +170,53 @@ func seenOf(h *app.App, s *session.Session, f Facts, agent string) int {
 // possible refuses tasks that could never begin, before anything is written.
 func possible(ctx context.Context, h *app.App, s *session.Session, tasks []New) error {
 	for i := range tasks {
-		t := &tasks[i]
-		if err := t.fault(); err != nil {
-			return errs.New(errs.Usage, "%w", err)
-		}
-		names := t.CLIs
-		if t.Kind == session.PromptTask {
-			w, err := app.AgentNamed(s, t.Agent)
-			if err != nil {
-				return err
-			}
-			names = []string{w.CLI}
-		} else if len(names) == 0 {
-			t.CLIs = []string{h.Config.DefaultCLI}
-			names = t.CLIs
-		}
-		missing := 0
-		for _, name := range names {
-			c, known := h.CLIs.Get(name)
-			if !known {
-				_, err := startplan.Agents([]string{name}, nil, h.CLIs, nil)
-				return err
-			}
-			if c.Facts().Unseen {
-				return errs.New(errs.Usage, "%s: paw does not see when its turns end, so nothing can wait for that", name).Hint("paw clis")
-			}
-			executable, err := h.Program(c)
-			if err != nil {
-				if missing++; missing == len(names) && t.Kind == session.AgentTask {
-					return err
-				}
-			}
-			if err := takes(h, c, executable, t); err != nil {
-				return errs.New(errs.Usage, "%w", err)
-			}
-		}
-		if agent, _, _ := strings.Cut(t.From, "@"); t.From != "" && s.Agent(agent) == nil && !inPlan(h, s, tasks, t.From) {
-			return errs.New(errs.Usage, "%s: neither an agent of %s nor a task of its queue", t.From, s.Name).Hint("paw queue %s", s.Name)
+		if err := possibleOne(h, s, tasks, &tasks[i]); err != nil {
+			return located(tasks, &taskError{i, err})
 		}
 	}
 	return ctx.Err()
+}
+
+// possibleOne is possible for one of the tasks.
+func possibleOne(h *app.App, s *session.Session, tasks []New, t *New) error {
+	if err := t.fault(); err != nil {
+		return errs.New(errs.Usage, "%w", err)
+	}
+	names := t.CLIs
+	if t.Kind == session.PromptTask {
+		w, err := app.AgentNamed(s, t.Agent)
+		if err != nil {
+			return err
+		}
+		names = []string{w.CLI}
+	} else if len(names) == 0 {
+		t.CLIs = []string{h.Config.DefaultCLI}
+		names = t.CLIs
+	}
+	missing := 0
+	for _, name := range names {
+		c, known := h.CLIs.Get(name)
+		if !known {
+			_, err := startplan.Agents([]string{name}, nil, h.CLIs, nil)
+			return err
+		}
+		if c.Facts().Unseen {
+			return errs.New(errs.Usage, "%s: paw does not see when its turns end, so nothing can wait for that", name).Hint("paw clis")
+		}
+		executable, err := h.Program(c)
+		if err != nil {
+			if missing++; missing == len(names) && t.Kind == session.AgentTask {
+				return err
+			}
+		}
+		if err := takes(h, c, executable, t); err != nil {
+			return errs.New(errs.Usage, "%w", err)
+		}
+	}
+	if agent, _, _ := strings.Cut(t.From, "@"); t.From != "" && s.Agent(agent) == nil && !inPlan(h, s, tasks, t.From) {
+		return errs.New(errs.Usage, "%s: neither an agent of %s nor a task of its queue", t.From, s.Name).Hint("paw queue %s", s.Name)
+	}
+	return nil
 }
 
 // takes returns the error of a CLI that takes the prompt of a task for a command of its own.
@@ -285,7 +292,7 @@ func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids [
 	if h, err = h.ConfiguredFor(s); err != nil {
 		return nil, err
 	}
-	f, err := lookAt(ctx, h, s)
+	_, f, err := lookAt(ctx, h, s)
 	if err != nil {
 		return nil, err
 	}

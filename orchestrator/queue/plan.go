@@ -30,6 +30,22 @@ const (
 type New struct {
 	session.Task
 	Prompt string
+	place  string // FILE:LINE of a plan, "" for none
+}
+
+// located says of an error about one of the tasks where its plan has that task.
+func located(tasks []New, err error) error {
+	bad, ok := errors.AsType[*taskError](err)
+	if !ok {
+		return err
+	}
+	said, ok := errors.AsType[*errs.Error](bad.error)
+	if place := tasks[bad.index].place; ok && place != "" {
+		e := errs.New(said.Kind, "%s: %w", place, said)
+		e.Hints = said.Hints
+		return e
+	}
+	return bad.error
 }
 
 // planFile is a plan as its author writes it.
@@ -98,14 +114,15 @@ func ReadPlan(path string) ([]New, int, error) {
 	lines := taskLines(string(text))
 	var tasks []New
 	for i, t := range plan.Task {
+		line := 1
+		if i < len(lines) {
+			line = lines[i]
+		}
 		one, err := t.task(filepath.Dir(path))
 		if err != nil {
-			line := 1
-			if i < len(lines) {
-				line = lines[i]
-			}
 			return nil, 0, wrong(line, "%s", err)
 		}
+		one.place = fmt.Sprintf("%s:%d", path, line)
 		tasks = append(tasks, one)
 	}
 	if len(tasks) == 0 {
