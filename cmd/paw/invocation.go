@@ -68,6 +68,10 @@ func (a *invocation) untold() (*app.App, error) {
 		return nil, err
 	}
 	h.Note, h.Forgives = a.note, a.forgives
+	if a.ran != nil {
+		dry := a.ran.Flags().Lookup("dry-run")
+		h.DryRun = dry != nil && dry.Value.String() == "true"
+	}
 	a.setSteps(h)
 	return h, nil
 }

@@ -50,6 +50,7 @@ type App struct {
 	Expect     func(worktrees int)       // called with how many worktrees are about to be made
 	Detached   func(args []string) error // starts paw with these arguments for Detach; nil starts a process
 	Watcher    func(parents []string)    // keeps looking at parents, so that results reach them later; nil starts a wait in tmux
+	DryRun     bool                      // the command writes nothing
 	Look       *cli.Look                 // set while one command looks at many agents
 	settings   *sync.Map                 // settings of repositories, by their common directories, read once; nil for none
 	configured string                    // main worktree of the repository whose configuration Config has

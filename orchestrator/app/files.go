@@ -109,7 +109,7 @@ func (h *App) once(program string, ask func() error) error {
 		return nil
 	}
 	err := ask()
-	if err == nil && mark != "" && os.MkdirAll(h.Paths.StateDir, 0o700) == nil {
+	if err == nil && mark != "" && !h.DryRun && os.MkdirAll(h.Paths.StateDir, 0o700) == nil {
 		_ = os.WriteFile(kept, []byte(mark), 0o600) // a torn mark matches nothing
 	}
 	return err

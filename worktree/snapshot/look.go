@@ -59,8 +59,8 @@ type Look struct {
 	Unmerged   bool
 }
 
-// LookAt compares a worktree with HEAD through a copy of its index in dir, "" for a folder in its git
-// directory that Drop removes. LookAt runs one git process if no entry is hidden, and writes nowhere
+// LookAt compares a worktree with HEAD through a copy of its index in dir, "" for a folder that Drop removes: in the worktree's
+// git directory or, for a reader, outside of the repository. LookAt runs one git process if no entry is hidden, and writes nowhere
 // else; options are for git status. The caller ends the look with Drop.
 func (snapshots *Taker) LookAt(ctx context.Context, path, admin, dir string, options ...string) (*Look, error) {
 	l := &Look{
@@ -69,10 +69,15 @@ func (snapshots *Taker) LookAt(ctx context.Context, path, admin, dir string, opt
 		Untouched: map[string]string{},
 	}
 	var err error
-	if l.oneOff {
-		if l.Dir, err = newScratch(admin); err != nil {
-			return nil, err
-		}
+	switch {
+	case !l.oneOff:
+	case snapshots.objects.IsReader(): // nothing is written in the repository
+		l.Dir, err = os.MkdirTemp("", "paw")
+	default:
+		l.Dir, err = newScratch(admin)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if l.Real, err = copyOfIndex(ctx, path, admin, l.Dir); err != nil {
 		l.Drop()
