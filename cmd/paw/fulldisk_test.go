@@ -203,3 +203,66 @@ func TestRewindOnAFullDiskIsTakenBack(t *testing.T) {
 		})
 	}
 }
+
+// longPrompt does not fit into what is freed meanwhile on a full disk.
+var longPrompt = strings.Repeat("about twenty letters\n", 1000)
+
+// TestPromptsOnAFullDisk: a prompt that cannot be kept is refused with the line that shows the disk, and nothing of it is left;
+// one that is kept is typed once there is room, and survives a program that cannot be executed.
+func TestPromptsOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	state := filepath.Join(w.root, "home/.local/state/paw")
+	fill := fullDisk(t, w)
+	refused := func(folder string, out output) {
+		t.Helper()
+		if out.code != 1 || !strings.Contains(out.stderr, "no space left") || !strings.HasSuffix(out.stderr, "\npaw: hint: df -h "+filepath.Join(state, folder)+"\n") {
+			t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+		}
+	}
+	w.configure("[clis.odd]\ncommand = ['" + w.root + "/odd']\n[worktree]\nsetup = 'while ! test -e " + w.root + "/go; do sleep 0.05; done'\n")
+	w.write(w.root, "odd", "no program\n")
+	if err := os.Chmod(filepath.Join(w.root, "odd"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.ok(w.paw("start", "--cli", "demo,odd", "--prompt", "do: append p.txt first", "--detach"))
+	w.ok(w.paw("send", "demo", "do: append p.txt kept"))
+	fill()
+	refused("agents/shop/demo", w.paw("send", "demo", "do: append p.txt refused\n"+longPrompt))
+	refused("launch/shop", w.paw("add", "--cli", "more=demo", "--prompt", "never\n"+longPrompt))
+	w.write(w.root, "go", "")
+	waitFor(t, "the odd one has failed", func() bool { return w.agent("odd").State == "error" })
+	if text, err := os.ReadFile(filepath.Join(state, "launch/shop/odd.prompt")); string(text) != "do: append p.txt first" {
+		t.Errorf("the first prompt is %q, %v", text, err)
+	}
+	if err := os.Remove(filepath.Join(w.root, "home/.local/filler")); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "the kept prompt is carried out", func() bool {
+		w.paw("recover", "shop", "demo", "--detach")
+		text, _ := os.ReadFile(filepath.Join(w.worktree("demo"), "p.txt"))
+		return string(text) == "first\nkept\n"
+	})
+	if out := w.paw("doctor"); strings.Contains(out.stdout, "more") {
+		t.Errorf("an agent that was refused:\n%s", out.stdout)
+	}
+}
+
+// TestQueuedPromptOnAFullDisk: what the CLI has got is never called an error, although it could not be kept.
+func TestQueuedPromptOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fill := fullDisk(t, w)
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
+	w.ok(w.paw("send", "demo", "do: run while ! test -e "+w.root+"/on; do sleep 0.05; done"))
+	fill()
+	if out := w.ok(w.paw("send", "demo", "do: append p.txt queued\n"+longPrompt)); !strings.Contains(out.stderr, "demo: the prompt is queued in its CLI alone, and lost if that ends before it begins: ") {
+		t.Errorf("%s%s", out.stdout, out.stderr)
+	}
+	w.write(w.root, "on", "")
+	waitFor(t, "it is carried out", func() bool {
+		text, _ := os.ReadFile(filepath.Join(w.worktree("demo"), "p.txt"))
+		return string(text) == "queued\n"
+	})
+}

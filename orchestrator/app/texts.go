@@ -32,6 +32,18 @@ func (t Texts) PromptPath(session, agent string) string {
 	return filepath.Join(t.app.Paths.LaunchDir(), session, agent+".prompt")
 }
 
+// KeepFirst saves the first prompt of an agent, whole or, as where the disk is full, not at all.
+func (t Texts) KeepFirst(session, agent, prompt string) error {
+	path := t.PromptPath(session, agent)
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err == nil {
+		if err = os.WriteFile(path, []byte(prompt), 0o600); err != nil {
+			_ = os.Remove(path)
+		}
+	}
+	return err
+}
+
 // GivenPath returns the file of the first prompt that an agent's CLI was started with.
 func (t Texts) GivenPath(session, agent string) string {
 	return filepath.Join(t.app.Paths.LaunchDir(), session, agent+".given")

@@ -89,18 +89,21 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		}
 	}
 	prompt, _ := os.ReadFile(l.PromptFile)
-	if l.GivenFile != "" {
-		_ = app.WritePrivate(l.GivenFile, prompt)
-	}
-	if l.PromptFile != "" {
-		_ = os.Remove(l.PromptFile) // the CLI gets the prompt now
+	// The CLI gets the prompt now. A file that is moved, there and back, needs no room on a full disk.
+	moved, now := l.GivenFile != "" && os.Rename(l.PromptFile, l.GivenFile) == nil, time.Now()
+	if moved {
+		_ = os.Chtimes(l.GivenFile, now, now)
+	} else if l.PromptFile != "" {
+		_ = os.Remove(l.PromptFile)
 	}
 	if step != nil {
 		step("launch.exec")
 	}
 	err = syscall.Exec(l.Argv[0], l.Argv, paneEnvironment(l.Env))
-	if len(prompt) > 0 {
-		_ = app.WritePrivate(l.PromptFile, prompt) // exec failed: keep the prompt
+	if moved {
+		_ = os.Rename(l.GivenFile, l.PromptFile)
+	} else if len(prompt) > 0 {
+		_ = app.WritePrivate(l.PromptFile, prompt)
 	}
 	return exitLaunchRefused, errs.New(errs.Missing, "%s: %w", l.Argv[0], err).Hint("paw clis")
 }

@@ -234,11 +234,7 @@ func KeepPrompt(a app.Agent, prompt string) error {
 	if prompt == "" {
 		return nil
 	}
-	path := a.App.Texts().PromptPath(a.Session.Name, a.Record.Name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(path, []byte(prompt), 0o600)
+	return a.App.Texts().KeepFirst(a.Session.Name, a.Record.Name, prompt)
 }
 
 // NoteFirst says that recover sends the first prompt of an agent.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"paw/config/disk"
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -75,14 +76,17 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 			if !sent.Queued {
 				return nil
 			}
-			return h.Texts().KeepQueued(s.Name, agentName, prompt, sent.Turn)
+			if err := h.Texts().KeepQueued(s.Name, agentName, prompt, sent.Turn); err != nil { // the CLI has the prompt all the same
+				h.Notef("%s: the prompt is queued in its CLI alone, and lost if that ends before it begins: %v", agentName, err)
+			}
+			return nil
 		}})
 	}
 	if !errors.Is(err, errSettingUp) {
 		return sent, err
 	}
 	if err := h.Texts().KeepNext(s.Name, agentName, prompt); err != nil {
-		return nil, errs.New(errs.Failed, "%s: its worktree is being set up, and the prompt could not be kept: %w", agentName, err).Hint("paw attach %s %s", s.Name, agentName)
+		return nil, errs.New(errs.Failed, "%s: its worktree is being set up, and the prompt could not be kept: %w", agentName, err)
 	}
 	SendLater(h, s.Name, agentName)
 	return &Sent{Agent: agentName, Kept: true}, nil
@@ -99,10 +103,7 @@ func SendNext(ctx context.Context, h *app.App, s *session.Session, agentName str
 			return err
 		}
 		claimed := ""
-		still := func() bool {
-			_, err := os.Lstat(path)
-			return err == nil
-		}
+		still := func() bool { return disk.Exists(path) }
 		claim := func(behind int) (err error) {
 			claimed, err = h.Texts().Claim(path, behind)
 			return err
