@@ -145,7 +145,12 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 	if q, _ := h.Queues().Load(s.Name); q != nil {
 		f.grows(len(q.Tasks), manyTasks, "tasks in the queue of "+s.Name, "paw queue drop --done --session "+s.Name)
 	}
-	if errors.Is(seen.TmuxErr, tmux.ErrTimeout) {
+	switch {
+	case errors.Is(seen.TmuxErr, tmux.ErrNoServer) && seen.Tmux == session.TmuxUnknown && app.AttachElsewhere(s) != "":
+		wrong(observe.Unanswered(s, seen.TmuxErr))
+	case errors.Is(seen.TmuxErr, tmux.ErrNoServer) && seen.Tmux == session.TmuxUnknown:
+		wrong(errs.New(errs.Failed, "session %s: %s", s.Name, observe.Silence(seen.TmuxErr)).Hint("paw recover %s", s.Name))
+	case errors.Is(seen.TmuxErr, tmux.ErrTimeout):
 		wrong(errs.New(errs.Failed, "session %s: %s (process %d): it is stopped, or very busy", s.Name, observe.Silence(seen.TmuxErr), s.Tmux.ServerPID).
 			Hint("ps -o stat,pcpu,args -p %d", s.Tmux.ServerPID))
 	}

@@ -39,6 +39,9 @@ func Attach(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		if none := app.NoTmux(s.Name, f.TmuxErr); none != nil {
 			return none
 		}
+		if errors.Is(f.TmuxErr, tmux.ErrNoServer) && app.AttachElsewhere(s) != "" {
+			return observe.Unanswered(s, f.TmuxErr)
+		}
 		silent := errs.New(errs.Failed, "%s: %s", s.Name, observe.Silence(f.TmuxErr))
 		if line := app.AttachOldServer(s); errors.Is(f.TmuxErr, tmux.ErrTooOldServer) && line != "" {
 			return silent.Hint("%s", line)

@@ -4,7 +4,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -51,5 +53,49 @@ func TestASandboxIsNamed(t *testing.T) {
 	}
 	if out := w.readOnly([]string{git, trees}, "done"); out.code != 0 {
 		t.Errorf("paw done where it may write its own folders: exit code %d, %s", out.code, out.stderr)
+	}
+}
+
+// TestAnotherMountNamespace: where the folder of tmux's socket is another one, nothing is started, stopped or recorded, and each
+// refusal has the line that shows the agents.
+func TestAnotherMountNamespace(t *testing.T) {
+	t.Parallel()
+	w := started(t, "one")
+	inside := func(args ...string) output {
+		t.Helper()
+		const script = `mount -t tmpfs none "$1" && chmod 700 "$1" || exit 99; shift; exec "$@"`
+		out := w.run(w.repo, nil, "unshare", append([]string{"--mount", "sh", "-c", script, "sh", filepath.Dir(w.socket)}, args...)...)
+		if out.code == 99 || strings.HasPrefix(out.stderr, "unshare:") {
+			t.Skipf("cannot make a mount namespace here: %s", out.stderr)
+		}
+		return out
+	}
+	record := filepath.Join(w.root, "home/.local/share/paw/sessions/shop.json")
+	before, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refusal := regexp.MustCompile(`paw: error: shop: its tmux server \(process \d+\) sees other files than this shell, which is in a container or a sandbox\npaw: hint: (tmux -S \S+ attach-session) -t '=paw-shop'\n`)
+	for _, args := range [][]string{{"recover", "--detach"}, {"add", "--cli", "two=demo"}, {"stop"}, {"stop", "one"}, {"attach"}} {
+		if out := inside(append([]string{pawForTests()}, args...)...); out.code != 1 || !refusal.MatchString(out.stderr) {
+			t.Errorf("paw %s: exit code %d, %s", strings.Join(args, " "), out.code, out.stderr)
+		}
+	}
+	if out := inside(pawForTests(), "send", "one", "x"); out.code != 3 || !strings.HasSuffix(out.stderr, "paw: hint: paw doctor\n") {
+		t.Errorf("paw send: exit code %d, %s", out.code, out.stderr)
+	}
+	doctor := inside(pawForTests(), "doctor")
+	line := regexp.MustCompile(`(tmux -S \S+) attach-session -t '=paw-shop'`).FindStringSubmatch(doctor.stdout)
+	if line == nil {
+		t.Fatalf("doctor: exit code %d\n%s", doctor.code, doctor.stdout)
+	}
+	if out := inside("sh", "-c", line[1]+" list-panes -a"); out.code != 0 || !strings.Contains(out.stdout, "paw-shop") {
+		t.Errorf("%s: exit code %d, %s%s", line[1], out.code, out.stdout, out.stderr)
+	}
+	if after, err := os.ReadFile(record); err != nil || string(after) != string(before) {
+		t.Errorf("the record is another one (%v): %s", err, after)
+	}
+	if a := w.agent("one"); a.State != "idle" {
+		t.Errorf("outside: %+v", a)
 	}
 }

@@ -129,6 +129,16 @@ func AttachOldServer(s *session.Session) string {
 	return fmt.Sprintf("%s -S %s attach-session -t '=%s'", program, errs.Quote(s.Tmux.Socket), s.Tmux.Session) // zsh replaces a bare =NAME
 }
 
+// AttachElsewhere returns the command that shows a session whose tmux server sees other files than this process, which is in a
+// container or a sandbox. It is "" where the socket is gone for the server, too.
+func AttachElsewhere(s *session.Session) string {
+	socket := fmt.Sprintf("/proc/%d/root%s", s.Tmux.ServerPID, s.Tmux.Socket)
+	if _, err := os.Lstat(socket); err != nil || !s.Tmux.Server().Alive() {
+		return ""
+	}
+	return fmt.Sprintf("tmux -S %s attach-session -t '=%s'", errs.Quote(socket), s.Tmux.Session)
+}
+
 // ownSocket returns the command after which paw finds a tmux server that no other user can write
 // to.
 func ownSocket(e *tmux.UnsafeError) string {

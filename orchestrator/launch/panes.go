@@ -39,6 +39,9 @@ func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job)
 			return err
 		}
 		if f.Tmux == session.TmuxUnknown {
+			if errors.Is(f.TmuxErr, tmux.ErrNoServer) {
+				return observe.Unanswered(rec, f.TmuxErr)
+			}
 			return app.TmuxError(f.TmuxErr)
 		}
 		taken := rec.Tmux.Session

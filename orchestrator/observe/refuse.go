@@ -115,7 +115,7 @@ func RefuseSilent(f Facts, agents []string) error {
 			if none := app.NoTmux(a.Record.Name, f.TmuxErr); none != nil {
 				return none
 			}
-			return errs.New(errs.Refused, "%s: it runs, and %s", a.Record.Name, Silence(f.TmuxErr)).Hint("paw status %s", f.Session.Name)
+			return errs.New(errs.Refused, "%s: it runs, and %s", a.Record.Name, Silence(f.TmuxErr)).Hint("paw doctor")
 		}
 	}
 	return nil

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
@@ -124,6 +126,19 @@ func Silence(err error) string {
 		return "the running tmux server is older than the tmux client"
 	}
 	return err.Error()
+}
+
+// Unanswered returns the error of a command that has to know what runs in a session while tmux tells nothing.
+func Unanswered(s *session.Session, err error) error {
+	if none := app.NoTmux(s.Name, err); none != nil {
+		return none
+	}
+	e := errs.New(errs.Failed, "%s: %s; its panes may still run", s.Name, Silence(err))
+	if line := app.AttachElsewhere(s); errors.Is(err, tmux.ErrNoServer) && line != "" {
+		e.Message = fmt.Sprintf("%s: its tmux server (process %d) sees other files than this shell, which is in a container or a sandbox", s.Name, s.Tmux.ServerPID)
+		return e.Hint("%s", line)
+	}
+	return e.Hint("paw doctor")
 }
 
 // The values of AgentStatus.Hooks.

@@ -230,10 +230,7 @@ func (p Agent) end(ctx context.Context, h *app.App, s *session.Session, seen obs
 		return err
 	}
 	if f.Tmux == session.TmuxUnknown {
-		if none := app.NoTmux(p.Name, f.TmuxErr); none != nil {
-			return none
-		}
-		return errs.New(errs.Failed, "%s: %s; its pane may still run", p.Name, observe.Silence(f.TmuxErr)).Hint("paw recover %s", s.Name)
+		return observe.Unanswered(s, f.TmuxErr)
 	}
 	_, err = launch.EndAgents(ctx, h, s, f, func(agent string) bool { return agent == p.Name })
 	return err

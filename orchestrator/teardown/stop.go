@@ -67,10 +67,7 @@ func planStop(f observe.Facts, o StopOptions) (Stop, error) {
 	targets := o.Targets(s)
 	p := Stop{Session: s, Named: o.Agents, Whole: len(o.Agents) == 0, GoOn: goOn(f, targets), facts: f}
 	if f.Tmux == session.TmuxUnknown {
-		if none := app.NoTmux(s.Name, f.TmuxErr); none != nil {
-			return p, none
-		}
-		return p, errs.New(errs.Failed, "%s: %s; its panes may still run", s.Name, observe.Silence(f.TmuxErr)).Hint("paw doctor")
+		return p, observe.Unanswered(s, f.TmuxErr)
 	}
 	if p.Whole || !slices.ContainsFunc(f.Agents, func(a observe.Agent) bool { return a.Pane != nil && !slices.Contains(targets, a.Record.Name) }) {
 		p.Others = windowsOf(f.Others)
