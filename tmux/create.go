@@ -199,9 +199,9 @@ func (c *Client) Respawn(ctx context.Context, paneID string, a AgentPane) error 
 // comforts returns the commands that set a new session's options for whoever looks at the session.
 // The commands set no global option, and replace none that the user has set.
 func comforts(session string, s NewSession) []command {
-	commands := []command{
-		{"set-option", "-t", session, refreshOption, s.Agents[0].refresh()},
-		shellOption(session),
+	commands := []command{shellOption(session)}
+	if refresh := s.Agents[0].refresh(); refresh != "" { // else the user's own interval stays
+		commands = append(commands, command{"set-option", "-t", session, refreshOption, refresh}, command{"set-option", "-t", session, "status-interval", refreshSeconds})
 	}
 	if s.Counts {
 		commands = append(commands, statusOptions(session)...)

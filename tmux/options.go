@@ -139,7 +139,6 @@ func sessionOptions(session, pawSession, pawID string) []command {
 	commands := []command{
 		{"set-option", "-t", session, "destroy-unattached", "off"},
 		{"set-option", "-t", session, "@paw_session", pawSession},
-		{"set-option", "-t", session, "status-interval", refreshSeconds},
 	}
 	if pawID != "" {
 		commands = append(commands, command{"set-option", "-t", session, "@paw_id", pawID})

@@ -270,3 +270,17 @@ func TestTheUsersServerStaysAsItWas(t *testing.T) {
 		t.Errorf("sessions %s", left)
 	}
 }
+
+// TestTheUsersIntervalStays: tmux runs the user's own programs of the status line at that interval, so it is shorter only where
+// labels are set anew at it.
+func TestTheUsersIntervalStays(t *testing.T) {
+	c := privateClient(t)
+	for _, tt := range []struct{ name, program, want string }{{"a", "/bin/true", "5"}, {"b", "/a path/paw", ""}} {
+		s := newSession1(t, tt.name, 1)
+		s.Agents[0].Refresh = []string{tt.program}
+		made := create(t, c, s)
+		if got := raw(t, c, "show-options", "-v", "-t", made.SessionID, "status-interval"); got != tt.want {
+			t.Errorf("%s: the interval is %q, want %q", tt.program, got, tt.want)
+		}
+	}
+}
