@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -12,15 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/transcript"
 	"paw/session"
 	"paw/worktree"
-	"paw/worktree/git"
 )
 
 // Finding is one result of doctor.
@@ -136,60 +132,18 @@ func (f *findings) examinePaths(ctx context.Context, m *worktree.Manager, s *ses
 	}
 }
 
-// leastSpace is the least free space in bytes: enough for a record, or for a line of a log.
-const leastSpace = 64 << 10
-
 // writable checks that the folders needed for every change can be written or made, and have space.
 // It makes none.
 func writable(h *app.App) error {
 	folders := []string{h.Paths.SessionsDir, h.Paths.LocksDir(), h.Paths.LaunchDir()}
 	folder, err := app.Unwritable(folders...)
 	for i := 0; err == nil && i < len(folders); i++ {
-		folder, err = folders[i], full(folders[i])
+		folder, err = folders[i], app.Full(folders[i])
 	}
 	if err != nil {
-		return errs.New(errs.Failed, "%s: cannot be written: %w", folder, err).Hint("df -h %s", errs.Quote(nearest(folder))).Hint("ls -ld %s", errs.Quote(nearest(folder)))
+		return errs.New(errs.Failed, "%s: cannot be written: %w", folder, err).Hint("df -h %s", errs.Quote(app.Nearest(folder))).Hint("ls -ld %s", errs.Quote(app.Nearest(folder)))
 	}
 	return nil
-}
-
-// nearest returns a folder, or its nearest parent that exists.
-func nearest(folder string) string {
-	for _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder); _, err = os.Stat(folder) {
-		folder = filepath.Dir(folder)
-	}
-	return folder
-}
-
-// full returns an error if the file system of a folder is full.
-func full(folder string) error {
-	var space unix.Statfs_t
-	if err := unix.Statfs(nearest(folder), &space); err != nil {
-		return nil //nolint:nilerr // nobody knows
-	}
-	free := space.Bavail * uint64(space.Bsize) //nolint:gosec // a size
-	switch {
-	case space.Blocks > 0 && free < leastSpace:
-		return fmt.Errorf("%w (%d bytes are free)", unix.ENOSPC, free)
-	case space.Files > 0 && space.Ffree == 0:
-		return fmt.Errorf("%w (for another file)", unix.ENOSPC)
-	}
-	return nil
-}
-
-// FullDisk returns the folder of a git that failed because its disk is full, "" for another error.
-// Often git says only that it could not write; then the free space decides.
-func FullDisk(err error) string {
-	failed, ok := errors.AsType[*git.Error](err)
-	switch {
-	case !ok:
-		return ""
-	case slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"}, failed.Said):
-		return failed.Dir
-	case slices.ContainsFunc([]string{"unable to write", "couldn't write"}, failed.Said) && full(failed.Dir) != nil:
-		return failed.Dir
-	}
-	return ""
 }
 
 // sweepPatience is how long the deletion of removed directories in the background may take.

@@ -10,6 +10,7 @@ import (
 	"paw/cmd/paw/ui"
 	"paw/config/display"
 	"paw/orchestrator"
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
@@ -266,7 +267,7 @@ func recoveredView(all []orchestrator.Recovered, problems []error, notes []strin
 	return object{{"version", 1}, {"sessions", objects(all, func(r orchestrator.Recovered) object {
 		failed, hints := any(nil), []string{}
 		if r.Err != nil {
-			failed, hints = r.Err.Error(), hintsOf(r.Err)
+			failed, hints = r.Err.Error(), app.HintsOf(r.Err)
 		}
 		return object{{"name", r.Session.Name}, {"left_alone", orNull(r.Left)}, {"agents", objects(r.Results, resultView)}, {"error", failed}, {"hints", hints}}
 	})}, {"problems", problemsView(problems)}, {"notes", notes}}

@@ -3,18 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"paw/config"
 	"paw/config/display"
-	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 )
@@ -34,7 +28,7 @@ func (a *invocation) printError(err error) {
 	if _, ok := errors.AsType[exitStatus](err); ok {
 		return
 	}
-	message, hints := strings.TrimSpace(err.Error()), hintsOf(err)
+	message, hints := strings.TrimSpace(err.Error()), app.HintsOf(err)
 	if line := (suggester{a}).instead(err); line != "" {
 		hints = append([]string{line}, hints...)
 	}
@@ -80,45 +74,6 @@ func (p *printer) unread(problems []error) error {
 		return nil
 	}
 	return exitStatus(errs.Failed)
-}
-
-func hintsOf(err error) []string {
-	if line := app.NewIndex(err); line != "" {
-		return []string{line}
-	}
-	var hints []string
-	if folder := orchestrator.FullDisk(err); folder != "" {
-		hints = append(hints, "df -h "+errs.Quote(folder))
-	}
-	if line := app.LeftLocks(err); line != "" {
-		hints = append(hints, line)
-	}
-	if hints = append(hints, errs.HintsOf(err)...); len(hints) > 0 {
-		return hints
-	}
-	for _, line := range []string{freeSpace(err), app.RefusingHook(err), app.RefusingFilter(err), app.Trust(err)} {
-		if line != "" {
-			return []string{line}
-		}
-	}
-	if c, ok := errors.AsType[*config.Error](err); ok && c.Hint() != "" {
-		return []string{c.Hint()}
-	}
-	return []string{}
-}
-
-// freeSpace returns a command that shows why a file could not be written, "" for other errors.
-func freeSpace(err error) string {
-	var file *fs.PathError
-	switch {
-	case !errors.As(err, &file), file.Path == os.Stdout.Name(): // where that leads only the user knows
-		return ""
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "df -h " + errs.Quote(filepath.Dir(file.Path))
-	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return "ls -ld " + errs.Quote(filepath.Dir(file.Path))
-	}
-	return ""
 }
 
 // exitCode maps an error to the documented exit codes (paw help exit-codes).

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"paw/orchestrator/app"
 )
 
 // paw's JSON is a contract of its own, apart from the session's record (docs/json.md). A field that
@@ -140,6 +142,6 @@ func (p *printer) noted() []string { return append([]string{}, p.notes...) }
 
 func problemsView(problems []error) []object {
 	return objects(problems, func(problem error) object {
-		return object{{"error", problem.Error()}, {"hints", hintsOf(problem)}}
+		return object{{"error", problem.Error()}, {"hints", app.HintsOf(problem)}}
 	})
 }

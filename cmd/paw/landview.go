@@ -181,7 +181,7 @@ func (p *printer) showOutcomes(outcomes []landOutcome) {
 // exit_code is what paw land would end with for this agent alone.
 func (o landOutcome) view() object {
 	return object{
-		{"agent", o.agent}, {"error", o.err.Error()}, {"exit_code", exitCode(o.err)}, {"conflicts", landing.CollisionsOf(o.err)}, {"hints", hintsOf(o.err)},
+		{"agent", o.agent}, {"error", o.err.Error()}, {"exit_code", exitCode(o.err)}, {"conflicts", landing.CollisionsOf(o.err)}, {"hints", app.HintsOf(o.err)},
 	}
 }
 
