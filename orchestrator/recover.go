@@ -8,6 +8,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/landing"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
@@ -66,6 +67,8 @@ type Recovered struct {
 	Results []launch.Result
 	Left    string // why the session was left alone, "" when the session was recovered
 	Err     error  // why the session could not be recovered, while the recover of the others went on
+
+	Unfinished []string // interrupted landings and moves of files that could not be finished
 }
 
 // Recover starts the agents of sessions again, in panes as before and in the conversations of their
@@ -103,10 +106,24 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 		}
 		if err != nil { // one session that fails does not keep the others from being recovered
 			one = Recovered{Session: s, Err: err}
+		} else if err == nil && !o.DryRun {
+			one.Unfinished = unfinished(ctx, h, one.Session)
 		}
 		all = append(all, one)
 	}
 	return all, problems, nil
+}
+
+// unfinished names the interrupted landings and moves of files that a recover has left in a session.
+func unfinished(ctx context.Context, h *app.App, s *session.Session) []string {
+	left := landing.CutShort(ctx, h, s)
+	if len(left) == 0 {
+		return nil
+	}
+	if now, err := h.Load(s.Name); err == nil { // finished landings are in the record alone
+		left = landing.CutShort(ctx, h, now)
+	}
+	return left
 }
 
 // recoverSession recovers one session. With o.DryRun it returns what it would do now, and changes

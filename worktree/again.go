@@ -54,7 +54,7 @@ func (v *move) takeBack(ctx context.Context, cause error) error {
 	}
 	switch {
 	case err != nil:
-		return &HalfMovedError{v.at.Path, v.Rescue, fmt.Errorf("%w; not taken back: %w", cause, err)}
+		return &HalfMovedError{v.at.Path, v.Session, v.Rescue, fmt.Errorf("%w; not taken back: %w", cause, err)}
 	case kept != "":
 		return fmt.Errorf("%w; what was there meanwhile is kept in %s", cause, kept)
 	}

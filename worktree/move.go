@@ -73,9 +73,10 @@ func (e *ObstacleError) Error() string {
 // HalfMovedError says that a move failed after files may have been written, and could not be
 // undone. The journal is still open; EndMove ends the move once the cause is gone.
 type HalfMovedError struct {
-	Path   string
-	Rescue string // ref of a snapshot from before the move, "" for none
-	Err    error
+	Path    string
+	Session string // session whose recover ends the move, "" for none
+	Rescue  string // ref of a snapshot from before the move, "" for none
+	Err     error
 }
 
 func (e *HalfMovedError) Error() string {
@@ -154,7 +155,7 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 		return moving.undone(ctx, err)
 	}
 	if err := moving.close(); err != nil {
-		return &HalfMovedError{v.Checkout.Path, "", err}
+		return &HalfMovedError{v.Checkout.Path, v.Session, "", err}
 	}
 	return nil
 }
@@ -270,7 +271,7 @@ func (v *move) undone(ctx context.Context, cause error) error {
 	}
 	switch {
 	case err != nil:
-		return &HalfMovedError{v.at.Path, "", fmt.Errorf("%w; not taken back: %w", cause, err)}
+		return &HalfMovedError{v.at.Path, v.Session, "", fmt.Errorf("%w; not taken back: %w", cause, err)}
 	case len(left) > 0:
 		return fmt.Errorf("%w; %s", cause, strangers(left))
 	}

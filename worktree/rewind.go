@@ -260,7 +260,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued, along []refs.Change) err
 		return v.takeBack(ctx, err)
 	}
 	if err := v.close(); err != nil {
-		return &HalfMovedError{r.at.Path, v.Rescue, err}
+		return &HalfMovedError{r.at.Path, v.Session, v.Rescue, err}
 	}
 	return nil
 }

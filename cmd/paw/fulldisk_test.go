@@ -266,3 +266,43 @@ func TestQueuedPromptOnAFullDisk(t *testing.T) {
 		return string(text) == "queued\n"
 	})
 }
+
+// TestRewindThatAFullDiskCuts: a rewind with no room for its way back either stays open. What says so names the disk, recover
+// does not succeed before it is ended, and ends it once there is room.
+func TestRewindThatAFullDiskCuts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	disk := filepath.Join(w.root, "disk")
+	fill := smallDisk(t, disk, "12m", 700<<10)
+	if err := os.CopyFS(filepath.Join(disk, "shop"), os.DirFS(w.repo)); err != nil {
+		t.Fatal(err)
+	}
+	w.repo = filepath.Join(disk, "shop")
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
+	for _, prompt := range []string{"do: run for i in 1 2 3; do head -c 1000000 /dev/urandom >b$i; done", "do: run rm b1 b2 b3; echo 2 >t2"} {
+		w.ok(w.paw("send", "demo", prompt))
+		w.ok(w.paw("wait", "demo"))
+	}
+	at := filepath.Join(disk, "shop.paw/shop/demo")
+	before := w.git(at, "status", "--short", "--branch")
+	fill()
+	full := "paw: hint: df -h " + at + "\n"
+	if out := w.paw("rewind", "demo", "1"); out.code != 1 || !strings.Contains(out.stderr, full+"paw: hint: paw recover shop\n") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	out := w.paw("recover", "--detach")
+	for _, want := range []string{"No space left on device; df -h " + at, "paw: error: shop: a paw rewind in " + at + " is not finished\npaw: hint: paw recover shop\n"} {
+		if out.code != 1 || !strings.Contains(out.stderr, want) {
+			t.Errorf("exit code %d, without %q\n%s%s", out.code, want, out.stdout, out.stderr)
+		}
+	}
+	if err := os.Remove(filepath.Join(disk, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	w.ok(w.paw("recover", "--detach"))
+	if now := w.git(at, "status", "--short", "--branch"); now != before {
+		t.Errorf("not taken back:\n%s\nwas:\n%s", now, before)
+	}
+	w.ok(w.paw("rewind", "demo", "1"))
+}

@@ -67,7 +67,9 @@ func (o *recoverOptions) bringBack(cmd *cobra.Command, h *app.App) error {
 	if err != nil {
 		return err
 	}
-	failed := slices.ContainsFunc(recovered, func(r orchestrator.Recovered) bool { return r.Err != nil || anyRefused(r.Results) })
+	failed := slices.ContainsFunc(recovered, func(r orchestrator.Recovered) bool {
+		return r.Err != nil || len(r.Unfinished) > 0 || anyRefused(r.Results)
+	})
 	var last *session.Session
 	if o.json {
 		err = o.printJSON(recoveredView(recovered, problems, o.noted()))
@@ -105,6 +107,9 @@ func (o *recoverOptions) printRecovered(recovered []orchestrator.Recovered) (las
 			if line := goOnLine(r); line != "" && !o.DryRun {
 				fmt.Fprintln(o.stdout, line)
 			}
+		}
+		for _, one := range r.Unfinished {
+			o.sayError(fmt.Sprintf("%s: %s is not finished", r.Session.Name, one), []string{errs.Line("paw recover %s", r.Session.Name)})
 		}
 	}
 	return last

@@ -24,9 +24,9 @@ func TestUnfinishedLandingIsInNobodysWay(t *testing.T) {
 	}
 	killServer(w.socket)
 	w.awaitDead("one", "two")
-	out := w.ok(w.paw("recover", "shop", "--detach"))
-	if !strings.Contains(out.stderr, "landing 1 of shop/one was cut short, and is not finished: ") || !strings.Contains(out.stderr, "; paw recover shop") {
-		t.Errorf("recover says\n%s", out.stderr)
+	out := w.paw("recover", "shop", "--detach")
+	if out.code != 1 || !strings.Contains(out.stderr, "paw: error: shop: landing 1 of shop/one is not finished\n") || !strings.Contains(out.stderr, "landing 1 of shop/one was cut short, and is not finished: ") || !strings.Contains(out.stderr, "; paw recover shop") {
+		t.Errorf("exit code %d, recover says\n%s", out.code, out.stderr)
 	}
 	w.ready("one", "two")
 	w.ok(w.paw("land", "two", "--into", "other"))

@@ -90,7 +90,7 @@ func FullDisk(err error) string {
 	switch {
 	case !ok:
 		return ""
-	case slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"}, failed.Said):
+	case errors.Is(err, syscall.ENOSPC):
 		return failed.Dir
 	case slices.ContainsFunc([]string{"unable to write", "couldn't write"}, failed.Said) && Full(failed.Dir) != nil:
 		return failed.Dir

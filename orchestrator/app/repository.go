@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 
 	"paw/config/disk"
 	"paw/orchestrator/errs"
@@ -175,12 +176,12 @@ func Unmoved(err error, what, again string) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &notSaved):
+	case errors.As(err, &half):
+		return errs.New(errs.Failed, "%s: %w", what, err).Hint("%s", strings.TrimSpace("paw recover "+half.Session))
+	case errors.As(err, &notSaved) && !errors.Is(err, syscall.ENOSPC):
 		return Unfiltered(errs.New(errs.Refused, "%s: %w", what, err), "git -C "+errs.Quote(notSaved.Path)+" add -- "+errs.Quote(notSaved.Name))
 	case errors.As(err, &locked):
 		return IndexLocked(locked, what, again)
-	case errors.As(err, &half):
-		return errs.New(errs.Failed, "%s: %w", what, err)
 	case errors.As(err, &named):
 		e := errs.New(named.Kind, "%s: %w", what, err)
 		e.Hints = named.Hints

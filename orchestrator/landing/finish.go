@@ -56,7 +56,7 @@ func endMove(ctx context.Context, m *worktree.Manager, place gitdir.Checkout, bu
 	ended, err := m.Moves().EndMove(ctx, place)
 	switch {
 	case err != nil:
-		return []string{noted(place.Path+": what was cut short there is not finished", app.Unfiltered(app.Conflict(err), ""))}
+		return []string{noted(place.Path+": what was cut short there is not finished", app.Conflict(err))}
 	case ended == nil:
 		return nil
 	}
@@ -65,8 +65,11 @@ func endMove(ctx context.Context, m *worktree.Manager, place gitdir.Checkout, bu
 
 // noted formats an error as one line with its first hint.
 func noted(what string, err error) string {
-	line := what + ": " + err.Error()
-	if hints := errs.HintsOf(err); len(hints) > 0 {
+	line, hints := what+": "+err.Error(), errs.HintsOf(err)
+	if app.FullDisk(err) != "" || len(hints) == 0 {
+		hints = app.HintsOf(err)
+	}
+	if len(hints) > 0 {
 		line += "; " + hints[0]
 	}
 	return line

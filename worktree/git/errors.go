@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 
 	"paw/config/lazyregexp"
 )
@@ -39,6 +40,11 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether git says that the disk is full, for syscall.ENOSPC.
+func (e *Error) Is(target error) bool {
+	return target == syscall.ENOSPC && slices.ContainsFunc([]string{"No space left on device", "Disk quota exceeded", "Out of diskspace"}, e.Said)
+}
 
 // Said reports whether git's messages contain text. git runs with LC_ALL=C, so messages are not
 // translated.
