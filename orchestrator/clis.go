@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"golang.org/x/mod/semver"
 	"golang.org/x/sync/errgroup"
@@ -233,9 +232,6 @@ func codexNote(h *app.App, s *session.Session) string {
 	return "codex cannot commit in a linked worktree unless clis.codex.git_writable = true opens the git directories to its sandbox"
 }
 
-// versionPatience bounds the question for the version of a CLI that starts.
-const versionPatience = 2 * time.Second
-
 // opencodeNote says what paw does not see of an opencode that does not load paw's plugin, as from version 2 on.
 func opencodeNote(ctx context.Context, h *app.App, s *session.Session) []string {
 	at := slices.IndexFunc(s.Agents, func(w session.Agent) bool { return w.CLI == "opencode" })
@@ -246,7 +242,7 @@ func opencodeNote(ctx context.Context, h *app.App, s *session.Session) []string 
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, versionPatience)
+	ctx, cancel := context.WithTimeout(ctx, cli.VersionPatience)
 	defer cancel()
 	version, err := c.Version(ctx, executable, h.Env)
 	if err != nil || semver.Compare("v"+version, "v1.19.0") < 0 {

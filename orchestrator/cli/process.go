@@ -285,6 +285,9 @@ const ChildSession = "CLAUDE_CODE_CHILD_SESSION"
 // of 45.
 const versionTimeout = time.Minute
 
+// VersionPatience limits how long a command waits that can do without the version.
+const VersionPatience = 3 * time.Second
+
 var number = lazyregexp.New(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
 
 // askVersion runs `executable --version` and returns the first version number in the output.

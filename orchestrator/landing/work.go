@@ -111,9 +111,6 @@ func (w work) keepWords(command, words string) {
 	w.App.Notef(`your message is kept; %s --message "$(cat %s)"`, command, errs.Quote(file))
 }
 
-// versionPatience limits how long a landing waits for the version of a CLI.
-const versionPatience = 3 * time.Second
-
 // cliVersion asks an agent's CLI for its version in the background. The returned function waits for
 // the answer. It returns "" if the turns may have been made by another version, as after an update
 // of the program.
@@ -122,15 +119,15 @@ func (w work) cliVersion(ctx context.Context) func(made []turns.Turn) string {
 	if !slices.ContainsFunc(cli.LookedAts(), func(l cli.LookedAt) bool { return l.CLI == w.Record.CLI }) {
 		return unknown // unknown programs may not have --version
 	}
-	cli, executable, err := w.App.ProgramOf(w.Record)
+	program, executable, err := w.App.ProgramOf(w.Record)
 	if err != nil {
 		return unknown
 	}
 	answer := make(chan string, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(ctx, versionPatience)
+		ctx, cancel := context.WithTimeout(ctx, cli.VersionPatience)
 		defer cancel()
-		version, err := cli.Version(ctx, executable, w.App.Env)
+		version, err := program.Version(ctx, executable, w.App.Env)
 		if err != nil {
 			version = ""
 		}
