@@ -208,10 +208,22 @@ func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
 	}
 	for _, c := range all {
 		if c.Gitlink() {
-			return nil, git.Conflict("", "", "%s: the submodule %s is at another commit", r.Top, c.Name)
+			return nil, git.Conflict("", r.movesSubmodule(c), "%s: the submodule %s is at another commit", r.Top, c.Name)
 		}
 	}
 	return all, nil
+}
+
+// movesSubmodule returns the command that gives the index, and the submodule, the commit that the goal has of it.
+func (r *rewind) movesSubmodule(c objects.Change) string {
+	in, name := "git -C "+git.Quote(r.Top), git.Quote(c.Name)
+	switch {
+	case c.Mode != objects.ModeGitlink:
+		return in + " rm --quiet --cached -- " + name
+	case disk.Exists(filepath.Join(r.Top, c.Name, ".git")):
+		return "git -C " + git.Quote(filepath.Join(r.Top, c.Name)) + " checkout --quiet --detach " + c.ID + " && " + in + " add -- " + name
+	}
+	return "mkdir -p " + git.Quote(filepath.Join(r.Top, c.Name)) + " && " + in + " update-index --add --cacheinfo " + git.Quote("160000,"+c.ID+","+c.Name)
 }
 
 // inTheWay returns a *ConflictError for anything at a path that comes back and that the rescue

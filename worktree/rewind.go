@@ -178,7 +178,7 @@ func (r *rewind) refuse() error {
 	case r.Unmerged:
 		return git.Conflict("", "", "%s: a conflict is not resolved", r.Top)
 	case len(r.Submodules) > 0:
-		return git.Conflict("", "", "%s: the submodule %s has changes", r.Top, r.Submodules[0])
+		return git.Conflict("", "git -C "+git.Quote(filepath.Join(r.Top, r.Submodules[0]))+" stash --include-untracked", "%s: the submodule %s has changes", r.Top, r.Submodules[0])
 	}
 	return nil
 }
