@@ -160,7 +160,7 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 		err = observe.RefuseGone(f, r.Record.Name)
 	}
 	if err == nil {
-		err = observe.RefuseOtherBranch(r.Session, r.Record, r.again)
+		err = observe.RefuseOtherBranch(ctx, t.Repo, r.Session, r.Record, r.again)
 	}
 	if err == nil {
 		err = observe.RefuseMovedBranch(ctx, t.Repo, r.Record)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"paw/orchestrator/errs"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/worktree"
 	"paw/worktree/objects"
@@ -57,7 +57,7 @@ func (w work) newestState(ctx context.Context, t target, tip string) (newest, er
 		}
 	}
 	if tip == "" && len(chain.Refs) == 0 {
-		return newest{}, errs.New(errs.Failed, "%s: its branch %s is gone", w.Record.Name, w.Record.Branch).Hint("git branch %s %s", errs.Quote(w.Record.Branch), w.Record.BaseCommit)
+		return newest{}, observe.BranchGone(w.Repo, w.Session, w.Record)
 	}
 	one := newest{twin: now.Twin, commit: now.Snapshot}
 	if last := w.Record.TurnHighWater; chain.End(last) == now.Twin {

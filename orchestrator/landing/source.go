@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -222,12 +221,11 @@ func (src *source) onItsBranch(ctx context.Context, w work) error {
 	var other *gitdir.MismatchError
 	switch {
 	case errors.As(err, &other) && other.What == "branch":
-		refused := errs.New(errs.Refused, "%s: its worktree is on %s, and not on its branch %s", w.Record.Name, cmp.Or(other.Got, "no branch"), branch)
-		return src.elsewhere(ctx, w, refused, tip)
+		return src.elsewhere(ctx, w, observe.OtherBranch(w.Record, other.Got), tip)
 	case err != nil:
 		return errs.New(errs.Refused, "%s: %w", w.Record.Name, err).Hint("paw recover %s", w.Session.Name)
 	case tip == "":
-		return errs.New(errs.Refused, "%s: its branch %s is gone", w.Record.Name, branch).Hint("git branch %s %s", errs.Quote(branch), src.lastTag(w))
+		return observe.BranchGone(w.Repo, w.Session, w.Record)
 	}
 	return observe.RefuseMovedBranch(ctx, w.Repo, w.Record)
 }
@@ -265,16 +263,6 @@ func (src *source) badEnd(ctx context.Context, w work) string {
 		return live.BadEnd(last)
 	}
 	return ""
-}
-
-// lastTag returns the tag of the agent's last finished turn, or of its start.
-func (src *source) lastTag(w work) string {
-	for _, t := range slices.Backward(src.turns) {
-		if t.Tag != "" {
-			return turn.TagName(w.Record.TurnSession, t.Number)
-		}
-	}
-	return turn.TagName(w.Record.TurnSession, 0)
 }
 
 // lastEnd returns the number of the last turn whose end is known, 0 for none.

@@ -175,13 +175,30 @@ func RefuseMovedBranch(ctx context.Context, m *worktree.Manager, w *session.Agen
 
 // RefuseOtherBranch refuses an agent whose worktree is on another branch than the agent's, which a move of HEAD would move:
 // that branch may be the user's. again is the command to try once more.
-func RefuseOtherBranch(s *session.Session, w *session.Agent, again string) error {
+func RefuseOtherBranch(ctx context.Context, m *worktree.Manager, s *session.Session, w *session.Agent, again string) error {
 	other, ok := errors.AsType[*gitdir.MismatchError](gitdir.Verify(w.WorktreePath, s.GitCommonDir, w.Branch))
-	if !ok || other.What != "branch" || other.Got == "" {
+	switch {
+	case ok && other.What == "branch" && other.Got == "": // HEAD alone would move
 		return nil
+	case ok && other.What == "branch":
+		return OtherBranch(w, other.Got).Hint("git -C %s switch %s && %s", errs.Quote(w.WorktreePath), errs.Quote(w.Branch), again)
 	}
-	return errs.New(errs.Refused, "%s: its worktree is on %s, and not on its branch %s", w.Name, other.Got, w.Branch).
-		Hint("git -C %s switch %s && %s", errs.Quote(w.WorktreePath), errs.Quote(w.Branch), again)
+	if tip, err := m.Refs().BranchTip(ctx, w.Branch); tip != "" || err != nil {
+		return err
+	}
+	return BranchGone(m, s, w)
+}
+
+// OtherBranch says that an agent's worktree is on another branch than the agent's, "" for none.
+func OtherBranch(w *session.Agent, on string) *errs.Error {
+	return errs.New(errs.Refused, "%s: its worktree is on %s, and not on its branch %s", w.Name, cmp.Or(on, "no branch"), w.Branch)
+}
+
+// BranchGone says that an agent's branch is gone; the hint makes it again at the last commit of the agent's worktree.
+func BranchGone(m *worktree.Manager, s *session.Session, w *session.Agent) *errs.Error {
+	last, _ := m.Refs().LastHeadIn(w.WorktreePath)
+	return errs.New(errs.Refused, "%s: its branch %s is gone", w.Name, w.Branch).
+		Hint("git -C %s branch %s %s", errs.Quote(s.RepoPath), errs.Quote(w.Branch), cmp.Or(last, w.BaseCommit))
 }
 
 // RefuseHalfMoved refuses an agent whose worktree is half moved, because a move of its files has

@@ -199,7 +199,7 @@ func (p Agent) planned(o Options) (Agent, error) {
 func (p Agent) refuseUnclean(seen worktree.Seen, unseen error) error {
 	switch {
 	case unseen != nil:
-		return errs.New(errs.Refused, "%s: not removed, its state cannot be read: %w", p.Name, unseen)
+		return errs.WithHints(errs.New(errs.Refused, "%s: not removed, its state cannot be read: %w", p.Name, unseen), errs.HintsOf(unseen)...)
 	case !seen.Clean():
 		return errs.New(errs.Refused, "%s has %s", p.Name, seen.Summary()).
 			Hint("git -C %s status --ignored", errs.Quote(p.WorktreePath)).

@@ -39,6 +39,11 @@ func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []st
 	}
 	m = m.Remembering()
 	r := Removal{m: m}
+	for _, name := range names {
+		if err := observe.RefuseHalfMoved(ctx, h, s, name); err != nil {
+			return r, err
+		}
+	}
 	f, err := atRest(ctx, h, s, names, o.Force)
 	if err != nil {
 		return r, err
