@@ -39,3 +39,23 @@ func TestMergeThatIsCutLeavesNoFiles(t *testing.T) {
 		t.Errorf("left are %q", left)
 	}
 }
+
+// TestMergeThatFailsLeavesOthersFiles: git removes its own files, so what comes meanwhile is another git's.
+func TestMergeThatFailsLeavesOthersFiles(t *testing.T) {
+	w := newWorld(t)
+	w.write(".gitattributes", "a.txt merge=fails\n")
+	w.commit("attributes")
+	w.git("switch", "-q", "-c", "other")
+	w.write("a.txt", "theirs\n")
+	theirs := w.commit("theirs")
+	w.git("switch", "-q", "main")
+	w.write("a.txt", "ours\n")
+	ours := w.commit("ours")
+	w.git("config", "merge.fails.driver", "mv .git/objects .git/gone; echo >.merge_file_Others; : %O %A %B")
+	if _, err := w.m.Objects().MergeTree(t.Context(), w.Dir, ours, theirs); err == nil {
+		t.Error("it did not fail")
+	}
+	if left, _ := filepath.Glob(filepath.Join(w.Dir, ".merge_file_*")); len(left) != 1 {
+		t.Errorf("left are %q", left)
+	}
+}

@@ -109,7 +109,7 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 	}
 	if err != nil {
 		for _, file := range mergeFiles(dir) {
-			if !slices.Contains(before, file) { // of a git that was killed
+			if git.ExitCode(err) < 0 && !slices.Contains(before, file) { // of a git that was killed
 				os.Remove(file)
 			}
 		}
