@@ -3,6 +3,8 @@ package worktree
 import (
 	"slices"
 	"testing"
+
+	"paw/worktree/states"
 )
 
 func TestRefsWith(t *testing.T) {
@@ -16,7 +18,7 @@ func TestRefsWith(t *testing.T) {
 	w.in("tag", "afk-s_a-1")
 	w.in("update-ref", "refs/remotes/origin/x", tip)
 	w.in("update-ref", "refs/paw/s_a/turn/1", tip)
-	got, err := w.m.Refs().Containing(t.Context(), tip)
+	got, err := states.Containing(t.Context(), w.m.Objects(), tip, "refs/heads/", "refs/remotes/", "refs/tags/")
 	if want := []string{branch, "refs/remotes/origin/x", "refs/tags/afk-s_a-1"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%q, %v, want %q", got, err, want)
 	}

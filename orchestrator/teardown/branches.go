@@ -19,6 +19,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/states"
 )
 
 // Branch is the branch of a removed agent: what was found, and the plan.
@@ -155,7 +156,7 @@ func lookAtBranches(ctx context.Context, m *worktree.Manager, sessionName string
 			continue
 		}
 		if b.lookAtLanding(ctx, m, leaving); b.landed == "" {
-			b.also, b.err = m.Refs().Containing(ctx, b.Tip)
+			b.also, b.err = states.Containing(ctx, m.Objects(), b.Tip, "refs/heads/", "refs/remotes/", "refs/tags/")
 		}
 	}
 	return found

@@ -253,13 +253,6 @@ func (r *Store) OnNoBranch(ctx context.Context, commits, without []string) ([]st
 	return strings.Fields(out), err
 }
 
-// Containing returns the full names of branches, remote-tracking branches and tags that contain a
-// commit.
-func (r *Store) Containing(ctx context.Context, commit string) ([]string, error) {
-	out, err := r.objects.Home().Output(ctx, "for-each-ref", "--contains="+commit, "--format=%(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
-	return strings.Fields(out), err
-}
-
 // longestComponent leaves room for ".lock" in a file name of 255 bytes.
 const longestComponent = 250
 
