@@ -172,8 +172,7 @@ func adopt(ctx context.Context, h *app.App, s *session.Session) (*session.Sessio
 
 // repair mends the worktree registrations that interrupted steps of paw left in the repository of a
 // session: git fails on one that is half made. It also locks again the worktrees of the session
-// that the user has unlocked, and ends what a killed check has left running. At last it closes the
-// turns that a crash has cut.
+// that the user has unlocked. At last it closes the turns that a crash has cut.
 func repair(ctx context.Context, h *app.App, f observe.Facts) error {
 	s := f.Session
 	m, err := h.ManagerOf(ctx, s)
@@ -189,7 +188,6 @@ func repair(ctx context.Context, h *app.App, f observe.Facts) error {
 	if err != nil {
 		return err
 	}
-	landing.EndCutChecks(ctx, h, m, s)
 	for _, w := range s.Agents {
 		locked, err := m.Registry().Lock(ctx, app.PlanOf(s, w))
 		if err != nil {

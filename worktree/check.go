@@ -15,10 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"paw/config/disk"
-	"paw/config/poll"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -80,33 +78,6 @@ func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
 	return c.m.Refs().Delete(ctx, map[string]string{"refs/heads/" + branch: tip})
 }
 
-// checkVariable begins a variable in the environment of everything that a check starts; its value
-// is the check's worktree.
-const checkVariable = "PAW_CHECK="
-
-// End kills the processes of a check at path whose paw was killed, and returns their PIDs: they
-// would change what the next check tests. Processes left running by a completed check are kept. The
-// caller holds the worktree's lock.
-func (Checks) End(ctx context.Context, path string) []int {
-	admin, err := gitdir.Target(filepath.Join(path, ".git"))
-	if err != nil || !disk.Exists(runningMark(admin)) {
-		return nil
-	}
-	left := processesWith(checkVariable + path)
-	found := left
-	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		for _, pid := range left {
-			_ = syscall.Kill(pid, signal) // The process may be gone.
-		}
-		poll.Until(ctx, 2*poll.Tick, commandPatience, func() bool {
-			left = processesWith(checkVariable + path)
-			return len(left) == 0
-		})
-	}
-	_ = os.Remove(runningMark(admin))
-	return found
-}
-
 // Show puts a check worktree to a commit, files and HEAD, like Rewind. Uncommitted files of anybody
 // else are kept under rescueRef, and the result is that ref; "" if there were none. Files that the
 // last check left, untouched since, are kept under leftRef, in place of those of an earlier check.
@@ -138,14 +109,10 @@ func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, en
 		return 0, err
 	}
 	admin, err := gitdir.Target(filepath.Join(path, ".git"))
-	if err == nil {
-		err = os.WriteFile(runningMark(admin), nil, 0o666)
-	}
 	if err != nil {
 		return 0, err
 	}
-	err = runCommand(ctx, path, command, out, append(slices.Clip(env), checkVariable+path), nil)
-	_ = os.Remove(runningMark(admin))
+	err = runCommand(ctx, path, command, out, env, nil)
 	if left, err := imprint(path); err == nil { // without the mark the content counts as somebody's work
 		_ = os.WriteFile(leftMark(admin), left[:], 0o666)
 	}

@@ -165,9 +165,6 @@ func checkMark(admin string) string { return filepath.Join(admin, "paw-check") }
 // leftMark holds the imprint of a check worktree's content after the last check.
 func leftMark(admin string) string { return filepath.Join(admin, "paw-left") }
 
-// runningMark exists in the git directory of a check worktree while a check runs.
-func runningMark(admin string) string { return filepath.Join(admin, "paw-check-runs") }
-
 // setUpMark holds the setUpState of a check worktree's last set-up.
 func setUpMark(admin string) string { return filepath.Join(admin, "paw-set-up") }
 

@@ -53,9 +53,6 @@ func sharesBlocks(file, folder string) bool {
 	return clone(from, root, "clone") == nil
 }
 
-// processesWith returns nothing on macOS (docs/internals/edge-cases.md).
-func processesWith(string) []int { return nil }
-
 // mountPoints lists where file systems are mounted.
 func mountPoints() ([]string, error) {
 	n, err := unix.Getfsstat(nil, unix.MNT_NOWAIT)

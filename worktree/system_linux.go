@@ -1,12 +1,9 @@
 package worktree
 
 import (
-	"bytes"
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -43,23 +40,6 @@ func sharesBlocks(file, folder string) bool {
 	defer to.Close()
 	_ = os.Remove(to.Name())
 	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil
-}
-
-// processesWith returns the living processes, except paw itself, whose environment has this entry.
-func processesWith(entry string) []int {
-	var found []int
-	files, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, file := range files {
-		pid, err := strconv.Atoi(strings.Split(file, "/")[2])
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		env, err := os.ReadFile(file) // The environment of a zombie is empty.
-		if err == nil && bytes.Contains(append([]byte{0}, env...), []byte("\x00"+entry+"\x00")) {
-			found = append(found, pid)
-		}
-	}
-	return found
 }
 
 // mountPoints lists where file systems are mounted, as this process sees them.

@@ -84,7 +84,6 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 		if path, err = c.Repo.Checks().Place(ctx, p); err != nil {
 			return "", nil, app.Conflict(err)
 		}
-		endChecks(ctx, h, c.Repo, path)
 		kept, err = c.Repo.Checks().Show(ctx, path, commit, turn.RescueRef(s.TurnSessionOf(CheckName), h.Now()), turn.LeftRef(s.TurnSessionOf(CheckName)))
 		if _, ok := errors.AsType[*git.ConflictError](err); !ok {
 			break
@@ -107,35 +106,8 @@ func (c *checker) openCheckPlace(ctx context.Context, commit string) (path strin
 	return path, release, c.setUp(ctx, path, commit)
 }
 
-// endChecks ends processes that a killed paw's check has left, and names them.
-func endChecks(ctx context.Context, h *app.App, m *worktree.Manager, path string) {
-	if left := m.Checks().End(ctx, path); len(left) > 0 {
-		h.Notef("the last check was cut short; what it had left running is ended (pid %s)", strings.Trim(fmt.Sprint(left), "[]"))
-	}
-}
-
-const (
-	// checkGlance is the time in which a lock that is free is taken.
-	checkGlance = time.Millisecond
-	// checkPatience is the time after which the user is told that paw waits for other checks.
-	checkPatience = time.Second
-)
-
-// EndCutChecks ends what a session's check whose paw was killed has left running.
-func EndCutChecks(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) {
-	path, err := CheckPlaceOf(ctx, m, s)
-	if err != nil || path == "" {
-		return
-	}
-	brief, cancel := context.WithTimeout(ctx, checkGlance)
-	defer cancel()
-	unlock, err := h.Locks.Check(brief, s.Name)
-	if err != nil {
-		return // the paw of the check runs
-	}
-	defer unlock()
-	endChecks(ctx, h, m, path)
-}
+// checkPatience is the time after which the user is told that paw waits for other checks.
+const checkPatience = time.Second
 
 // lockChecks waits until no other paw runs checks of the session, and notes which one it waits for.
 func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), error) {
@@ -190,7 +162,6 @@ func RemoveCheckPlace(ctx context.Context, h *app.App, m *worktree.Manager, s *s
 		return worktree.Removal{}, err
 	}
 	defer unlock()
-	endChecks(ctx, h, m, path)
 	if err := h.Agent(s, CheckAgent(s, path)).In(m).TearDown(ctx, h.Teardown(noTeardown)); err != nil {
 		return worktree.Removal{}, errs.WithHints(err, "cd "+errs.Quote(path), "paw purge "+s.Name+" --no-teardown")
 	}
