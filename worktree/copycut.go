@@ -74,7 +74,7 @@ func (b *bringer) cut(whole, name string) bool {
 
 // begins reports whether a file begins with the content of another one.
 func begins(whole, beginning io.Reader) bool {
-	one, other := make([]byte, largeFile), make([]byte, largeFile)
+	one, other := make([]byte, 256<<10), make([]byte, 256<<10)
 	for {
 		n, err := io.ReadFull(beginning, one)
 		if m, _ := io.ReadFull(whole, other[:n]); m < n || !bytes.Equal(one[:n], other[:n]) {

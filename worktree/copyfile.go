@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"sync"
 
 	"paw/config/disk"
 
@@ -34,7 +33,7 @@ func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *
 		_ = p.to.Chtimes(name, info.ModTime(), info.ModTime())
 	}()
 	if !shared {
-		written, err := copyBytes(to, from, info.Size())
+		written, err := io.Copy(to, from)
 		count.bytes.Add(written)
 		if err != nil {
 			return err
@@ -42,27 +41,6 @@ func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *
 	}
 	return to.Chmod(info.Mode().Perm())
 }
-
-// largeFile is the size, in bytes, from which the kernel copies a file.
-const largeFile = 256 << 10
-
-var copyBuffers = sync.Pool{New: func() any { return new([largeFile]byte) }}
-
-func copyBytes(to, from *os.File, size int64) (int64, error) {
-	if size >= largeFile {
-		return io.Copy(to, from)
-	}
-	buffer := copyBuffers.Get().(*[largeFile]byte)
-	defer copyBuffers.Put(buffer)
-	return io.CopyBuffer(plainWriter{to}, plainReader{from}, buffer[:])
-}
-
-// plainWriter and plainReader hide the methods by which io.CopyBuffer would let the kernel copy,
-// which is slower for a small file.
-type (
-	plainWriter struct{ io.Writer }
-	plainReader struct{ io.Reader }
-)
 
 // moved returns the target for a copied symlink: an absolute target inside the main checkout
 // becomes relative, so that it leads to the same place in the worktree.
