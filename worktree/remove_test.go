@@ -220,7 +220,7 @@ func TestRemoveKeepsDetachedCommitsAndTheIndex(t *testing.T) {
 func TestRemoveFinishesWhatWasInterrupted(t *testing.T) {
 	for what, killed := range map[string]func(w *world, p Plan) error{
 		"after the directory": func(w *world, p Plan) error {
-			_, err := w.m.Trash().take(p.Path, "agent")
+			_, err := w.m.Trash().Take(p.Path, "agent")
 			return err
 		},
 		"after the registration": func(w *world, p Plan) error {

@@ -57,10 +57,10 @@ func (t Trash) Undeleted(age time.Duration) []string {
 	return left
 }
 
-// take moves path unchanged to the trash folder, or to ".paw-trash" next to it if the trash is on
+// Take moves path unchanged to the trash folder, or to ".paw-trash" next to it if the trash is on
 // another file system, and returns the new path; "" for a missing path. The error is a
 // *ConflictError if a file system is mounted inside.
-func (t Trash) take(path, name string) (string, error) {
+func (t Trash) Take(path, name string) (string, error) {
 	if !disk.Exists(path) {
 		return "", nil
 	}
@@ -73,9 +73,6 @@ func (t Trash) take(path, name string) (string, error) {
 	}
 	return moved, err
 }
-
-// Take moves a folder to the trash folder, of which nothing else is known, and returns the new path.
-func (t Trash) Take(path, name string) (string, error) { return t.take(path, name) }
 
 // moveInto moves path to a new folder in dir. It deletes the empty folders there, which a killed
 // paw has left.
@@ -118,10 +115,10 @@ func moveInto(dir, path, name string) (string, error) {
 // without a registration would look foreign.
 func (t Trash) throwAway(e Entry, path string) (directory, registration string, err error) {
 	name := filepath.Base(e.AdminDir)
-	if directory, err = t.take(path, name); err != nil {
+	if directory, err = t.Take(path, name); err != nil {
 		return "", "", err
 	}
-	registration, err = t.take(e.AdminDir, name+"-registration")
+	registration, err = t.Take(e.AdminDir, name+"-registration")
 	return directory, registration, err
 }
 
@@ -154,7 +151,7 @@ const doomed = ".delete"
 // its mode in the store that it comes from, too. Other file systems are not touched.
 const emptying = `find "$@" -xdev -type d ! -perm -u=rwx -exec chmod u+rwx {} \; 2>/dev/null; exec find "$@" -xdev -depth -delete`
 
-// doom deletes what take has moved to these places, in the background. A folder that cannot be
+// doom deletes what Take has moved to these places, in the background. A folder that cannot be
 // marked for deletion stays.
 func (t Trash) doom(ctx context.Context, moved ...string) {
 	dirs := []string{t.dir()}

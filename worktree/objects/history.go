@@ -96,26 +96,18 @@ func (o *Store) MergeBases(ctx context.Context, one string, others ...string) ([
 // Contains reports whether commit is tip or an ancestor of it, both by id. A commit that no longer
 // exists is none.
 func (o *Store) Contains(ctx context.Context, tip, commit string) (bool, error) {
-	there, err := o.ContainsExisting(ctx, tip, commit)
-	if git.ExitCode(err) == 128 && Vanished(err) {
-		return false, nil
-	}
-	return there, err
-}
-
-// ContainsExisting is Contains for commits that must exist; a missing commit is an error.
-func (o *Store) ContainsExisting(ctx context.Context, tip, commit string) (bool, error) {
 	if tip == commit || o.known.isBefore(commit, tip) {
 		return true, nil
 	}
 	err := o.Home().Run(ctx, "merge-base", "--is-ancestor", commit, tip)
-	if git.ExitCode(err) == 1 {
+	switch code := git.ExitCode(err); {
+	case code == 1, code == 128 && Vanished(err):
 		return false, nil
+	case err != nil:
+		return false, err
 	}
-	if err == nil {
-		o.known.cameBefore(commit, tip)
-	}
-	return err == nil, err
+	o.known.cameBefore(commit, tip)
+	return true, nil
 }
 
 // ErrPruned says that git has removed a snapshot that no ref kept.
