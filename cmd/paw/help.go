@@ -36,8 +36,8 @@ EXAMPLES
   paw recover                     after a crash: same panes, same conversations
 `
 
-const rootHelpEnd = `MORE         queue run seen review next check forecast bisect update pr blame
-FOR AGENTS   spawn, done (paw help agents)   WORKTREES  path sh env setup
+const rootHelpEnd = `MORE         queue undo seen review next check forecast bisect update pr blame
+FOR AGENTS   run, spawn, done (paw help agents)   WORKTREES  path sh env setup
 PAW ITSELF   clis config usage host doctor tmux completion version demo
 TOPICS       paw help all|states|names|prompts|landing|crash|tmux|files|json
 
@@ -49,9 +49,9 @@ in paw help exit-codes
 `
 
 var groupsOfAll = append(slices.Clone(helpGroups),
-	struct{ head, commands string }{"REVIEW AND COMPARE", "seen review blame check forecast update pr bisect"},
-	struct{ head, commands string }{"MORE", "queue next run usage path sh env setup"},
-	struct{ head, commands string }{"FOR AGENTS", "spawn done"},
+	struct{ head, commands string }{"REVIEW AND COMPARE", "seen review blame check forecast update undo pr bisect"},
+	struct{ head, commands string }{"MORE", "queue next usage path sh env setup"},
+	struct{ head, commands string }{"FOR AGENTS", "run spawn done"},
 	struct{ head, commands string }{"PAW ITSELF", "clis config host doctor tmux completion version demo"},
 )
 

@@ -32,7 +32,7 @@ var otherWords = map[string]string{
 	"reset": "paw rewind AGENT", "restart": "paw recover AGENT", "retry": "paw send AGENT", "revert": "paw rewind AGENT", "rollback": "paw rewind AGENT",
 	"select": "paw attach AGENT", "sessions": "paw status --all", "settings": "paw config", "shell": "paw sh AGENT", "show": "paw diff AGENT",
 	"squash": "paw land AGENT --as squash", "sync": "paw update AGENT", "tags": "paw turns", "tail": "paw log AGENT", "tell": "paw send AGENT", "test": "paw check AGENT",
-	"top": "paw status --watch", "undo": "paw rewind AGENT --undo", "up": "paw start", "verify": "paw check AGENT", "view": "paw diff AGENT",
+	"top": "paw status --watch", "up": "paw start", "verify": "paw check AGENT", "view": "paw diff AGENT",
 	"watch": "paw status --watch", "worktree": "paw path AGENT", "worktrees": "paw status --all", "wt": "paw status --all",
 	"compare": "paw diff AGENT", "cost": "paw usage", "costs": "paw usage", "exit-codes": "paw help exit-codes", "issue": "gh issue list", "price": "paw usage", "states": "paw help states",
 	"tokens": "paw usage", "vs": "paw diff AGENT", "whoami": "paw path",

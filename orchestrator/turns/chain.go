@@ -232,7 +232,7 @@ func (c *Chain) At(ctx context.Context, number int, commit string) (string, erro
 // Moves makes a commit of a move that leads from the newest state of the chain to another, and returns the changes of refs
 // that belong to the move.
 func (c *Chain) Moves(ctx context.Context, op turn.Op) ([]refs.Change, error) {
-	op.Before = cmp.Or(c.was, c.begin().Twin)
+	op.Before, op.Time = cmp.Or(c.was, c.begin().Twin), c.App.Now()
 	commit, err := c.Repo.Objects().Commit(ctx, objects.NewCommit{
 		Tree: op.Files + "^{tree}", Parents: app.Once([]string{op.Before, op.After, op.Files}), Message: op.String(), Own: true,
 	})

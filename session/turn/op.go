@@ -5,17 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Op is one move of an agent's worktree by paw: a rewind, an update, or the undoing of one. Its ref is made as HEAD
 // moves; the ref's commit has the Op in its message.
 type Op struct {
-	Kind   OpKind `json:"kind"`
-	Undone bool   `json:"undone,omitempty"` // it takes such a move back
-	At     int    `json:"at"`               // turn at whose end the worktree is after it, 0 for before the first turn
-	From   int    `json:"from"`             // the same before it
-	Last   int    `json:"last"`             // the agent's last turn at that time
-	Head   string `json:"head"`             // HEAD after it
+	Kind   OpKind    `json:"kind"`
+	Time   time.Time `json:"time"`
+	Undone bool      `json:"undone,omitempty"` // it takes such a move back
+	At     int       `json:"at"`               // turn at whose end the worktree is after it, 0 for before the first turn
+	From   int       `json:"from"`             // the same before it
+	Last   int       `json:"last"`             // the agent's last turn at that time
+	Head   string    `json:"head"`             // HEAD after it
 
 	Before string `json:"before"` // newest state in the chain before it
 	After  string `json:"after"`  // and after it
