@@ -149,28 +149,10 @@ func interrupt(t *testing.T, w *cliWorld) {
 	}
 }
 
-// escape interrupts a turn. Where a second Esc has to confirm the first, it comes too late now and then: the CLI has
-// forgotten the first one.
+// escape interrupts the turn.
 func (w *cliWorld) escape() {
 	w.t.Helper()
-	again := fakemodel.MannersOf[w.cli].Again
-	if again == "" {
-		w.press("Escape")
-		return
-	}
-	var pressed time.Time
-	w.await("the turn is interrupted", func() bool {
-		if w.agent(w.cli).State != "running" {
-			return true
-		}
-		if strings.Contains(w.visible(), again) {
-			w.press("Escape")
-		} else if time.Since(pressed) > 5*time.Second {
-			w.press("Escape")
-			pressed = time.Now()
-		}
-		return false
-	})
+	w.ok(w.paw("interrupt", w.cli))
 }
 
 // hang begins turn n, which makes a file, and waits until its model is silent in the midst of the answer.

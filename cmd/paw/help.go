@@ -36,7 +36,8 @@ EXAMPLES
   paw recover                     after a crash: same panes, same conversations
 `
 
-const rootHelpEnd = `MORE         queue undo seen review next check forecast bisect update pr blame
+const rootHelpEnd = `MORE         queue next undo interrupt seen review blame check forecast bisect
+             update pr
 FOR AGENTS   run, spawn, done (paw help agents)   WORKTREES  path sh env setup
 PAW ITSELF   clis config usage host doctor tmux completion version demo
 TOPICS       paw help all|states|names|prompts|landing|crash|tmux|files|json
@@ -44,13 +45,12 @@ TOPICS       paw help all|states|names|prompts|landing|crash|tmux|files|json
 Without a command it is paw ui where a session exists. %s COMMAND
 --help says more. --color auto|always|never and --no-pager go with each command.
 
-EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused to protect work; the others are
-in paw help exit-codes
+EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused; more in paw help exit-codes
 `
 
 var groupsOfAll = append(slices.Clone(helpGroups),
 	struct{ head, commands string }{"REVIEW AND COMPARE", "seen review blame check forecast update undo pr bisect"},
-	struct{ head, commands string }{"MORE", "queue next usage path sh env setup"},
+	struct{ head, commands string }{"MORE", "queue interrupt next usage path sh env setup"},
 	struct{ head, commands string }{"FOR AGENTS", "run spawn done"},
 	struct{ head, commands string }{"PAW ITSELF", "clis config host doctor tmux completion version demo"},
 )

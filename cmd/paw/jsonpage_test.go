@@ -51,6 +51,7 @@ var jsonSteps = []struct {
 	{line: "paw land web --json"},
 	{line: "paw update docs --json"},
 	{line: "paw rewind api 1 --json"},
+	{line: "paw interrupt api --json", before: func(w *world) { w.ok(w.paw("send", "api", "do: sleep 600")) }},
 	{line: "paw answer web --json", before: func(w *world) {
 		w.ok(w.paw("send", "web", "do: ask Run npm test?"))
 		waitFor(w.t, "web asks", func() bool { return w.agent("web").State == "waiting_input" })

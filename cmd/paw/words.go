@@ -22,12 +22,12 @@ var aliases = map[string][]string{
 // AGENT or a flag.
 var otherWords = map[string]string{
 	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "ask": "paw send AGENT", "branches": "paw status --all",
-	"cancel": "paw attach AGENT", "cd": "paw path AGENT", "checkout": "paw path AGENT", "choose": "paw attach AGENT", "clean": "paw purge",
+	"cancel": "paw interrupt AGENT", "cd": "paw path AGENT", "checkout": "paw path AGENT", "choose": "paw attach AGENT", "clean": "paw purge",
 	"clone": "paw add --cli CLI --from AGENT", "code": "paw sh AGENT", "commit": "paw land AGENT", "continue": "paw send AGENT", "copy": "paw add --cli CLI --from AGENT",
 	"create": "paw start", "delete": "paw remove AGENT", "deny": "paw answer AGENT no", "describe": "paw status AGENT", "docs": "paw --help", "down": "paw stop",
 	"edit": "paw sh AGENT", "exec": "paw sh AGENT", "exit": "paw stop", "focus": "paw attach AGENT", "fork": "paw add --cli CLI --from AGENT", "gc": "paw purge",
 	"go": "paw attach AGENT", "goto": "paw attach AGENT", "info": "paw status AGENT", "init": "paw start", "inspect": "paw status AGENT", "install": "paw clis",
-	"interrupt": "paw attach AGENT", "jump": "paw attach AGENT", "man": "paw --help", "new": "paw start", "pause": "paw stop AGENT", "prompt": "paw send AGENT",
+	"jump": "paw attach AGENT", "man": "paw --help", "new": "paw start", "pause": "paw stop AGENT", "prompt": "paw send AGENT",
 	"prune": "paw purge", "pull": "paw update AGENT", "push": "paw pr AGENT", "quit": "paw stop", "rebase": "paw update AGENT", "redo": "paw rewind AGENT --undo",
 	"reset": "paw rewind AGENT", "restart": "paw recover AGENT", "retry": "paw send AGENT", "revert": "paw rewind AGENT", "rollback": "paw rewind AGENT",
 	"select": "paw attach AGENT", "sessions": "paw status --all", "settings": "paw config", "shell": "paw sh AGENT", "show": "paw diff AGENT",
@@ -41,7 +41,7 @@ var otherWords = map[string]string{
 	"limits": "paw usage", "list-sessions": "paw status --all", "new-session": "paw start", "reflog": "paw turns AGENT", "reject": "paw rewind AGENT",
 	"select-pane": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
 	"who":     "paw status",
-	"capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "esc": "paw attach AGENT", "find": "paw log --grep",
+	"capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "esc": "paw interrupt AGENT", "find": "paw log --grep",
 	"grep": "paw log --grep", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep", "sidebar": "paw ui",
 	"stash": "paw turns AGENT", "tutorial": "paw demo", "worktree add": "paw add --branches", "worktree list": "paw status --all", "worktree remove": "paw remove AGENT",
 	"broadcast": "paw send --all", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
@@ -49,7 +49,6 @@ var otherWords = map[string]string{
 
 // wordNotes say why paw has no command for a word.
 var wordNotes = map[string]string{
-	"cancel": "Esc in its pane ends the turn", "esc": "Esc in its pane ends the turn", "interrupt": "Esc in its pane ends the turn",
 	"stash":  "each finished turn is kept",
 	"detach": "Ctrl-b d leaves tmux, and the agents go on", "load": "what was there comes back", "rename": "names stay, they are in branches and tags",
 	"save": "everything is saved as it happens", "upgrade": "paw does not replace itself",

@@ -16,6 +16,7 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/teardown"
 	"paw/orchestrator/turns"
+	"paw/orchestrator/typing"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -216,21 +217,12 @@ func (p *player) staysInPane(ctx context.Context) (string, error) {
 	return "the conversation stays in its pane", nil
 }
 
-// escape presses Esc, and does so again where the CLI wants a second Esc and forgets the first, until
-// the turn has ended. In other CLIs a second Esc opens a menu.
+// escape interrupts the turn.
 func (p *player) escape(ctx context.Context) error {
-	var pressed time.Time
-	return p.await(ctx, "the state idle after Esc", func() bool {
-		if p.agent(ctx).State == session.StateIdle {
-			return true
-		}
-		twice := p.manners.Again != ""
-		if pressed.IsZero() || twice && (strings.Contains(p.screen(ctx), p.manners.Again) || time.Since(pressed) > 5*time.Second) {
-			p.press(ctx, "Escape")
-			pressed = time.Now()
-		}
-		return false
-	})
+	if _, err := typing.Interrupt(ctx, p.paw, p.session, p.cli); err != nil {
+		return failf("interrupt: %w; %s", err, p.describe(ctx))
+	}
+	return p.await(ctx, "the state idle after Esc", func() bool { return p.agent(ctx).State == session.StateIdle })
 }
 
 func (p *player) numbered(ctx context.Context, n int) (turns.Turn, error) {

@@ -34,6 +34,7 @@ var helpFor = []struct {
 		{"g", "let a cut turn go on", "paw send A"},
 		{"+", "add an agent", "paw add"},
 		{"S", "start a session", "paw start"},
+		{"i", "interrupt its turn", "paw interrupt A"},
 		{"x", "stop; then remove", "paw stop A"},
 		{"Q", "what is queued", "paw queue"},
 		{"r", "rewind its files", "paw rewind A N"},

@@ -33,6 +33,11 @@ func askStop(m *Model, a Agent) tea.Cmd {
 	}))
 }
 
+// askInterrupt asks whether to end the turn that runs.
+func askInterrupt(m *Model, a Agent) tea.Cmd {
+	return m.asks(sure(fmt.Sprintf("interrupt the turn of %s, as Esc in its pane does?", a.Name), "interrupt", func() tea.Cmd { return m.quietly("interrupt", a.Key()) }))
+}
+
 // askRecover asks whether to recover the agent's session, or several marked agents.
 func askRecover(m *Model, a Agent) tea.Cmd {
 	all := meant(m, a)

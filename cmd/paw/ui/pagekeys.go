@@ -73,7 +73,7 @@ func (m *Model) inPage(word string) tea.Cmd {
 		m.changeScope(word, a)
 	case "enter":
 		return m.enterLine(a)
-	case "a", "s", "m", "l", "L", "u", "U", "x", "r", "R", "F", "C":
+	case "a", "s", "m", "l", "L", "u", "U", "x", "i", "r", "R", "F", "C":
 		return m.act(word, a)
 	default:
 		by := scrollKey(word, max(height/2, 1))

@@ -102,7 +102,7 @@ func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
 func (driver) Facts() cli.Facts {
 	return cli.Facts{
 		ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id",
-		Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
+		Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true, EscapeAgain: "again to interrupt",
 	}
 }
 

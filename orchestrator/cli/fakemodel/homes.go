@@ -265,7 +265,6 @@ func (h *home) copilot() []string {
 type Manners struct {
 	Asks  string   // text on the screen while the CLI asks for a permission
 	Allow []string // keys that grant the permission, by their tmux names
-	Again string   // text on the screen where a second Esc has to confirm the first
 	// Background means that a prompt moves the running command into the background; the end of the
 	// command is a turn of its own.
 	Background bool
@@ -275,9 +274,9 @@ type Manners struct {
 var MannersOf = map[string]Manners{
 	"claude":   {Asks: "Do you want to proceed?", Allow: []string{"Enter"}},
 	"codex":    {Asks: "Would you like to run the following command?", Allow: []string{"y"}},
-	"opencode": {Asks: "Permission required", Allow: []string{"Enter"}, Again: "again to interrupt"},
+	"opencode": {Asks: "Permission required", Allow: []string{"Enter"}},
 	"gemini":   {Asks: "Allow execution of", Allow: []string{"Enter"}},
 	"qwen":     {Asks: "Allow execution of", Allow: []string{"Enter"}},
-	"copilot":  {Asks: "Do you want to run this command?", Allow: []string{"Enter"}, Again: "again to interrupt", Background: true},
+	"copilot":  {Asks: "Do you want to run this command?", Allow: []string{"Enter"}, Background: true},
 	"demo":     {Asks: "[y/n]", Allow: []string{"y"}},
 }

@@ -1,0 +1,98 @@
+package typing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"paw/config/poll"
+	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Interrupted is a turn that Interrupt was to end.
+type Interrupted struct {
+	Agent string
+	Turn  int
+	Late  bool // the turn finished before Escape came
+}
+
+// String says in one line how the turn ended.
+func (i *Interrupted) String() string {
+	if i.Late {
+		return fmt.Sprintf("%s: turn %d finished before Esc", i.Agent, i.Turn)
+	}
+	return fmt.Sprintf("%s: turn %d interrupted", i.Agent, i.Turn)
+}
+
+// interruptPatience is how long a CLI may take to end a turn after Escape before the key is pressed once more.
+const interruptPatience = 5 * time.Second
+
+// Interrupt presses Escape in the pane of an agent and waits until the turn that runs there has ended. Where a turn waits with
+// a question, the question goes with it. The error has exit code 3 when no turn runs, and 6 when the turn goes on after
+// three presses.
+func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Interrupted, error) {
+	t, err := answererFor(h, s, agentName)
+	if err != nil {
+		return nil, err
+	}
+	if t.cli.Facts().Unseen {
+		return nil, t.refusal("nothing shows whether a turn of %s runs, nothing was typed", t.Record.CLI)
+	}
+	unlock, err := Lock(ctx, t.Agent)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	number, _, err := t.open(ctx)
+	if err == nil && number == 0 {
+		err = errs.New(errs.Refused, "%s: no turn runs, nothing was typed", agentName).Hint("paw turns %s %s", s.Name, agentName)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for range 3 {
+		if err := t.strike(ctx, "", "Escape"); err != nil {
+			return nil, t.shut(err)
+		}
+		h.Step("interrupt.pressed")
+		if ended, late, err := t.ends(ctx, number); err != nil || ended {
+			return &Interrupted{Agent: agentName, Turn: number, Late: late}, err
+		}
+	}
+	return nil, t.unconfirmed("Escape was pressed, and nothing says that turn %d has ended", number)
+}
+
+// open returns the number of the turn that runs or waits with a question, 0 for none, and the agent's last turn.
+func (t answerer) open(ctx context.Context) (number int, last *turn.Record, err error) {
+	a, state, err := t.find(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	if last = a.Turns.Last; last == nil || last.State != turn.InProgress || state.State.Rests() {
+		return 0, last, nil
+	}
+	return last.Number, last, nil
+}
+
+// ends waits after Escape until the turn has ended, or the key has to be pressed once more: the CLI asks for that on its screen, or
+// the turn still runs after interruptPatience. In some CLIs an Escape too many opens a menu.
+func (t answerer) ends(ctx context.Context, number int) (ended, late bool, err error) {
+	again := t.cli.Facts().EscapeAgain
+	for end := t.App.Now().Add(interruptPatience); t.App.Now().Before(end); poll.Sleep(ctx, 2*poll.Tick) {
+		if ctx.Err() != nil {
+			return false, false, errs.New(errs.Interrupted, "%s: Escape was pressed; whether turn %d has ended is not known", t.Record.Name, number)
+		}
+		now, last, err := t.open(ctx)
+		if err != nil || now != number {
+			return err == nil, err == nil && last != nil && last.Number == number && last.State == turn.Finished, err
+		}
+		if shot, err := t.client.Look(ctx, t.program); err == nil && again != "" && strings.Contains(shot.Text, again) {
+			return false, false, nil
+		}
+	}
+	return false, false, nil
+}
