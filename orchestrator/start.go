@@ -330,12 +330,13 @@ func SetUpAgain(ctx context.Context, h *app.App, s *session.Session, names []str
 		if err != nil {
 			return err
 		}
-		var making launch.Making
-		if err := making.Hold(h, s.Name, name); err != nil {
+		a := h.Agent(s, w).In(m)
+		release, err := launch.HoldForSetUp(a, f.Running(*f.Agent(name)))
+		if err != nil {
 			return err
 		}
-		notes := launch.SetUp(ctx, h.Agent(s, w).In(m))
-		making.Release()
+		notes := launch.SetUp(ctx, a)
+		release()
 		if tell(name, notes); len(notes) == 0 && w.SetUpFailed != "" && f.Running(*f.Agent(name)) == live.NothingRuns && w.Phase == session.PhaseLive {
 			mended = append(mended, name)
 		}

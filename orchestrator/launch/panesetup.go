@@ -77,7 +77,11 @@ func (u *setUp) words() string {
 	if u == nil {
 		return ""
 	}
-	return display.Graphemes.Cut(display.OneLine(cmp.Or(u.Command, "copies files")), shownOfCommand)
+	return setUpWords(u.Command)
+}
+
+func setUpWords(command string) string {
+	return display.Graphemes.Cut(display.OneLine(cmp.Or(command, "copies files")), shownOfCommand)
 }
 
 // errEnded means that a signal has ended the set-up, as paw stop does.

@@ -44,6 +44,7 @@ type RecoverFacts struct {
 	tmux         session.Liveness
 	tmuxReason   string
 	running      live.Running
+	headless     string // what a paw does that holds the agent's lock without a pane
 	making       string // who makes the agent's worktree now
 	pid          int    // process that holds the agent's lock, 0 where unknown
 	otherMachine bool   // its lock is held from another boot, so by a machine that shares the home
@@ -89,7 +90,7 @@ func planAgent(f RecoverFacts) Job {
 		j.Kind = ResultAlive
 		return j
 	case f.running == live.Headless:
-		j.Refuse(fmt.Errorf("a headless turn runs (pid %d)", f.pid), endsAndReturns(f))
+		j.Refuse(errors.New(f.headless), endsAndReturns(f))
 		return j
 	case f.running.Held():
 		refuseHeld(f, &j)
@@ -238,7 +239,7 @@ func (f *RecoverFacts) lookAtBranch(entries []worktree.Entry) {
 func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) RecoverFacts {
 	s, w := f.Session, a.Record
 	rf := RecoverFacts{
-		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, running: f.Running(a), pid: a.Lock.PID(),
+		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, running: f.Running(a), pid: a.Lock.PID(), headless: observe.HeadlessWords(a.Lock),
 		launched: a.EverLaunched(s), promptUnsent: observe.Undelivered(h, s, w.Name),
 	}
 	rf.exited = w.Phase == session.PhaseExited || a.Exited()

@@ -115,7 +115,7 @@ func TestPlanAgent(t *testing.T) {
 		{name: "unlinked, seen by a dry run", change: func(f *RecoverFacts) { f.worktreeWrong, f.unlinked = "/w: no .git file", true }, want: "claude: resumed; its worktree would be linked to the repository again"},
 		{name: "no conversation", change: func(f *RecoverFacts) { f.Resumable, f.FreshReason = false, "it had no conversation yet" }, want: "claude: fresh as new: it had no conversation yet"},
 		{name: "headless turn, named", change: func(f *RecoverFacts) {
-			f.tmux, f.running, f.pid, f.named = session.TmuxAlive, live.Headless, 42, true
+			f.tmux, f.running, f.headless, f.named = session.TmuxAlive, live.Headless, "a headless turn runs (pid 42)", true
 		}, want: "claude: refused: a headless turn runs (pid 42); paw stop shop claude --only && paw recover shop"},
 		{name: "half made for headless turns", change: func(f *RecoverFacts) { f.record.Phase, f.record.Headless = session.PhaseCreating, true },
 			want: "claude: create its worktree, stopped: paw run claude uses it without a pane"},

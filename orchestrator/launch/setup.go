@@ -3,6 +3,7 @@ package launch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
@@ -51,6 +53,25 @@ func planSetUps(ctx context.Context, h *app.App, m *worktree.Manager, s *session
 			j.Notes = append(j.Notes, SetUp(ctx, a)...)
 		}
 	}
+}
+
+// HoldForSetUp holds an agent while this process sets its worktree up: where no CLI runs, by the agent's lock, so that all
+// commands see the set-up as they see that of a launcher.
+func HoldForSetUp(a app.Agent, running live.Running) (release func(), err error) {
+	if running != live.NothingRuns {
+		making := Making{}
+		return making.Release, making.Hold(a.App, a.Session.Name, a.Record.Name)
+	}
+	holder, err := session.ThisProcess()
+	if err != nil {
+		return nil, err
+	}
+	holder.Generation, holder.SetUp = a.Session.Generation, setUpWords(a.Setup(nil).Command)
+	_, release, err = a.App.Locks.HoldForTurn(a.Session.Name, a.Record.Name, holder)
+	if locked, ok := errors.AsType[*session.LockedError](err); ok {
+		err = errs.New(errs.Locked, "%w", locked).Hint("paw status %s", a.Session.Name)
+	}
+	return release, err
 }
 
 // SetUp prepares the worktree of one agent in this process, reports the output of the set-up command

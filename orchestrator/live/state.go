@@ -61,8 +61,11 @@ func (o Observation) making() session.AgentStatus {
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceLock, Reason: reason, Cause: session.CauseMade}
 }
 
-// headless returns the state while paw run holds the agent's lock.
+// headless returns the state while paw run or paw setup holds the agent's lock.
 func (o Observation) headless() session.AgentStatus {
+	if o.SetUp != "" {
+		return o.settingUp()
+	}
 	st := session.AgentStatus{State: session.StateRunning, Source: session.SourceLock, Reason: "a headless turn"}
 	if o.Last != nil && o.Last.Launch == o.Launch {
 		st.Since = at(o.Last.StartedAt)
@@ -185,7 +188,7 @@ func (o Observation) withPlace(st session.AgentStatus) session.AgentStatus {
 	return st
 }
 
-// settingUp returns the state while the launcher prepares the worktree.
+// settingUp returns the state while the launcher, or paw setup, prepares the worktree.
 func (o Observation) settingUp() session.AgentStatus {
 	reason := fmt.Sprintf("set-up: %s, %s", o.SetUp, max(0, o.Now.Sub(o.Launched)).Truncate(time.Second))
 	return session.AgentStatus{State: session.StateRunning, Since: at(o.Launched), Source: session.SourceLock, Reason: reason, Cause: session.CauseSetUp}

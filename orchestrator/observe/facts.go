@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -83,8 +84,16 @@ func RunsHeadless(lock session.AgentLock) bool {
 	return lock.State == session.LockHeld && lock.Holder.Headless && lock.HolderAlive
 }
 
+// HeadlessWords says what the paw does that holds the lock without a pane.
+func HeadlessWords(lock session.AgentLock) string {
+	if SetsUp(lock) {
+		return fmt.Sprintf("its worktree is being set up (pid %d): %s", holderPID(lock), lock.Holder.SetUp)
+	}
+	return fmt.Sprintf("a headless turn runs (pid %d)", holderPID(lock))
+}
+
 // SetsUp reports whether a launcher holds the lock, and prepares the worktree before it becomes the
-// CLI.
+// CLI, or a paw setup does.
 func SetsUp(lock session.AgentLock) bool {
 	return lock.State == session.LockHeld && lock.Holder.SetUp != ""
 }

@@ -33,7 +33,7 @@ const interruptPatience = 5 * time.Second
 
 // Interrupt presses Escape in the pane of an agent and waits until the turn that runs there has ended. Where a turn waits with
 // a question, the question goes with it. The error has exit code 3 when no turn runs, and 6 when the turn goes on after
-// three presses.
+// four presses.
 func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Interrupted, error) {
 	t, err := answererFor(h, s, agentName)
 	if err != nil {
@@ -54,14 +54,22 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 	if err != nil {
 		return nil, err
 	}
-	for range 3 {
+	confirms := ""
+	for range 4 {
 		if err := t.strike(ctx, "", "Escape"); err != nil {
 			return nil, t.shut(err)
 		}
 		h.Step("interrupt.pressed")
-		if ended, late, err := t.ends(ctx, number); err != nil || ended {
+		again := t.cli.Facts().EscapeAgain
+		if again == confirms { // this key has confirmed the one before
+			again = ""
+		}
+		last, err := t.ends(ctx, number, again)
+		if err != nil || last != nil {
+			late := last != nil && last.Number == number && last.State == turn.Finished
 			return &Interrupted{Agent: agentName, Turn: number, Late: late}, err
 		}
+		confirms = again
 	}
 	return nil, t.unconfirmed("Escape was pressed, and nothing says that turn %d has ended", number)
 }
@@ -78,21 +86,20 @@ func (t answerer) open(ctx context.Context) (number int, last *turn.Record, err 
 	return last.Number, last, nil
 }
 
-// ends waits after Escape until the turn has ended, or the key has to be pressed once more: the CLI asks for that on its screen, or
-// the turn still runs after interruptPatience. In some CLIs an Escape too many opens a menu.
-func (t answerer) ends(ctx context.Context, number int) (ended, late bool, err error) {
-	again := t.cli.Facts().EscapeAgain
+// ends waits after Escape and returns the agent's last turn once that turn has ended; nil where the key has to be pressed once more: the screen
+// has the text again, or the turn still runs after interruptPatience. In some CLIs an Escape too many opens a menu.
+func (t answerer) ends(ctx context.Context, number int, again string) (*turn.Record, error) {
 	for end := t.App.Now().Add(interruptPatience); t.App.Now().Before(end); poll.Sleep(ctx, 2*poll.Tick) {
 		if ctx.Err() != nil {
-			return false, false, errs.New(errs.Interrupted, "%s: Escape was pressed; whether turn %d has ended is not known", t.Record.Name, number)
+			return nil, errs.New(errs.Interrupted, "%s: Escape was pressed; whether turn %d has ended is not known", t.Record.Name, number)
 		}
 		now, last, err := t.open(ctx)
 		if err != nil || now != number {
-			return err == nil, err == nil && last != nil && last.Number == number && last.State == turn.Finished, err
+			return last, err
 		}
 		if shot, err := t.client.Look(ctx, t.program); err == nil && again != "" && strings.Contains(shot.Text, again) {
-			return false, false, nil
+			return nil, nil //nolint:nilnil // it goes on
 		}
 	}
-	return false, false, nil
+	return nil, nil //nolint:nilnil // it goes on
 }
