@@ -29,7 +29,11 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		return l.collided(ctx, l.lands.Merged)
 	}
 	if landed.Nothing = l.lands.Nothing; landed.Nothing {
-		return l.refuseReverted(ctx)
+		if err := l.refuseReverted(ctx); err != nil {
+			return err
+		}
+		landed.Missing, err = l.missing(ctx, l.target, l.source.twin)
+		return err
 	}
 	if err := l.refuseForeign(ctx); err != nil {
 		return err

@@ -55,6 +55,11 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	state := now
+	if l.None() && !slices.ContainsFunc(w.Session.Landings, func(one session.Landing) bool { return one.TurnSession == own && one.Target == branch }) {
+		if missing, err := w.missing(ctx, t, now); err != nil || len(missing) > 0 { // only paw keeps what nobody has landed as it is
+			return "", err
+		}
+	}
 	if !l.None() && len(l.Steps) > 0 {
 		paths, err := w.Repo.States().Paths(ctx, l.Ahead)
 		if err != nil {
