@@ -114,14 +114,12 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 		t.State = session.TaskHeld
 		letGo(q, t, of)
 		t.State, t.Why, t.Turn, t.Tries, t.Limits, t.Typed, t.Limited, t.Checking = session.TaskWaiting, "", 0, 0, 0, false, false, false
-		if t.Text == session.TextContinue {
-			t.Text = session.TextPrompt
-		}
+		t.Text = session.TextPrompt
 		switch {
 		case t.Agent != "" && cli != "":
 			t.Kind = session.PromptTask
 		case len(t.CLIs) > 0:
-			t.Kind, t.Agent, t.Text = session.AgentTask, "", session.TextPrompt
+			t.Kind, t.Agent = session.AgentTask, ""
 		}
 	}
 	return said

@@ -15,6 +15,7 @@ import (
 
 	"paw/config"
 	"paw/config/display"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/session"
@@ -166,10 +167,11 @@ func (p planTask) task(dir string) (New, error) {
 // fault returns an error of a task that can be told from the task alone.
 func (t New) fault() error {
 	name := cmp.Or(t.ID, "a task")
+	typable, _ := cli.Typable(t.Prompt)
 	switch {
 	case !utf8.ValidString(t.Prompt):
 		return fmt.Errorf("%s: the prompt is not UTF-8", name)
-	case strings.TrimSpace(t.Prompt) == "":
+	case strings.TrimSpace(typable) == "":
 		return fmt.Errorf("%s: the prompt is empty", name)
 	case len(t.Prompt) > maxPrompt:
 		return fmt.Errorf("%s: the prompt is larger than %d MiB", name, maxPrompt>>20)
