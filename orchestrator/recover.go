@@ -106,7 +106,7 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 		}
 		if err != nil { // one session that fails does not keep the others from being recovered
 			one = Recovered{Session: s, Err: err}
-		} else if err == nil && !o.DryRun {
+		} else if !o.DryRun {
 			one.Unfinished = unfinished(ctx, h, one.Session)
 		}
 		all = append(all, one)

@@ -124,7 +124,7 @@ func (o *updateOptions) run(cmd *cobra.Command, args []string) error {
 			views = append(views, updatedView(updated))
 		case err == nil:
 			fmt.Fprintln(forReading(o.stdout), updated)
-		case o.all && errors.As(err, &refused) && refused.Kind == errs.Refused:
+		case o.all && errors.As(err, &refused) && (refused.Kind == errs.Refused || refused.Kind == errs.Locked):
 			h.Notef("skipped: %v", err)
 		case o.all && errors.As(err, &refused) && refused.Kind == errs.Conflict:
 			h.Notef("skipped: %v", err)

@@ -64,10 +64,8 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 	for i, name := range inOrder {
 		o.Turn, o.State = numbers[name], cmp.Or(all.States[name], all.State)
 		one, err := Land(ctx, h, s, name, o)
-		var notTaken *notTakenError
-		var refused *errs.Error
 		switch {
-		case skip && errors.As(err, &notTaken) && errors.As(err, &refused) && refused.Kind == errs.Refused:
+		case skip && atWork(err):
 			h.Notef("skipped: %v", err)
 			continue
 		case err != nil && (!all.KeepGoing || !ofOne(err)):
@@ -103,7 +101,14 @@ func (all Several) leaveOut(h *app.App, s *session.Session, f *Forecast, names [
 // ofOne reports whether an error is about one agent's work, so that others may land.
 func ofOne(err error) bool {
 	refused, ok := errors.AsType[*errs.Error](err)
-	return ok && slices.Contains([]errs.Kind{errs.Conflict, errs.CheckFailed, errs.Refused}, refused.Kind)
+	return ok && slices.Contains([]errs.Kind{errs.Conflict, errs.CheckFailed, errs.Refused}, refused.Kind) || atWork(err)
+}
+
+// atWork reports whether an error says that an agent's state cannot be taken now: a turn runs, or a set-up.
+func atWork(err error) bool {
+	_, notTaken := errors.AsType[*notTakenError](err)
+	refused, ok := errors.AsType[*errs.Error](err)
+	return notTaken && ok && (refused.Kind == errs.Refused || refused.Kind == errs.Locked)
 }
 
 // notLanded returns the error for a landing of several agents, of which some failed. A conflict
