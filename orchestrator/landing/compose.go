@@ -32,13 +32,15 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		if err := l.refuseReverted(ctx); err != nil {
 			return err
 		}
-		landed.Missing, err = l.missing(ctx, l.target, l.source.twin)
-		return err
+		if err := l.refuseMissing(ctx, l.target, l.source.twin, l.againLine()); err != nil {
+			return &notTakenError{err} // one of many does not keep the others
+		}
+		return nil
 	}
 	if err := l.refuseForeign(ctx); err != nil {
 		return err
 	}
-	if err := l.noteReverted(ctx); err != nil {
+	if err := errors.Join(l.noteReverted(ctx), l.noteMissing(ctx)); err != nil {
 		return err
 	}
 	if len(l.lands.kept) > 0 {

@@ -10,12 +10,11 @@ import (
 type Landed struct {
 	session.Landing
 	Session string
-	Commits int      // number of commits that the target got
-	Nothing bool     // the target has all of the work already
-	Has     string   // if Nothing: turns that a landing has brought, "" if unknown
-	Missing []string // if Nothing: paths that are in the target as they were before the work
-	LeftOut int      // if Nothing: the last turn, if its work is neither in the worktree nor in the target; 0 for none
-	Brings  string   // command that lands turn LeftOut
+	Commits int    // number of commits that the target got
+	Nothing bool   // the target has all of the work already
+	Has     string // if Nothing: turns that a landing has brought, "" if unknown
+	LeftOut int    // if Nothing: the last turn, if its work is neither in the worktree nor in the target; 0 for none
+	Brings  string // command that lands turn LeftOut
 	Checks  []string
 	BadEnd  string   // how the last turn of what lands ended, if not well
 	Along   string   // work of somebody else that lands too, because the agent began in the midst of it
@@ -78,9 +77,6 @@ func (l *Landed) String() string {
 	}
 	if l.Nothing && l.LeftOut > 0 {
 		return fmt.Sprintf("%s: nothing to land, and turn %d is not in its worktree; %s brings it", name, l.LeftOut, l.Brings)
-	}
-	if l.Nothing && len(l.Missing) > 0 {
-		return fmt.Sprintf("%s: nothing to land; %s has %s as before the work", name, l.Target, few(l.Missing, namedPaths))
 	}
 	if l.Nothing {
 		return fmt.Sprintf("%s: nothing to land, %s has all of it", name, l.Target)

@@ -201,8 +201,11 @@ func (w work) stoodOn(ctx context.Context, one, earlier *Stand, since string) (b
 // bringAgain finds the reverted landings of a state, and returns a commit of the branch into which they
 // were merged once more, "" for none.
 func (w work) bringAgain(ctx context.Context, t target, l *lands, twin string) (onto string, err error) {
-	if l.again, err = w.reverted(ctx, t, twin); err != nil || len(l.again) == 0 {
+	if l.again, err = w.reverted(ctx, t, twin); err != nil {
 		return "", err
+	}
+	if len(l.again) == 0 {
+		return w.bringMissing(ctx, t, twin)
 	}
 	tree := t.tip
 	for _, one := range l.again {

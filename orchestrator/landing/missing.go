@@ -4,26 +4,32 @@ import (
 	"context"
 	"maps"
 	"slices"
+
+	"paw/orchestrator/errs"
+	"paw/session"
+	"paw/worktree/states"
 )
 
-// missing returns the paths that a state's own work has changed and that a target has as they were before that work: others who
-// built on it have taken it back, or it was reverted. What the target has under another name is not missing.
-func (w work) missing(ctx context.Context, t target, state string) (paths []string, err error) {
+// missing returns the paths that a state's own work has changed and that a target has as they were before that work: an agent that was
+// started from it has taken them back and landed, or the user has reverted what was merged by hand. What the target has under another name
+// is not missing. chain has the work.
+func (w work) missing(ctx context.Context, t target, state string) (paths []string, chain states.Ahead, err error) {
 	begin := w.begin()
 	if begin == "" || begin == state {
-		return nil, nil
+		return nil, chain, nil
 	}
-	chain, err := w.Repo.States().Ahead(ctx, begin, state)
+	chains, err := w.Repo.States().Ahead(ctx, begin, state)
 	if err != nil {
-		return nil, err
+		return nil, chain, err
 	}
-	own, err := w.Repo.States().Paths(ctx, chain[0])
+	chain = chains[0]
+	own, err := w.Repo.States().Paths(ctx, chain)
 	if err != nil || len(own) == 0 {
-		return nil, err
+		return nil, chain, err
 	}
 	changes, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{begin, state}, {begin, t.tip}})
 	if err != nil {
-		return nil, err
+		return nil, chain, err
 	}
 	there := map[string]bool{}
 	for _, change := range changes[1] {
@@ -35,5 +41,67 @@ func (w work) missing(ctx context.Context, t target, state string) (paths []stri
 			paths = append(paths, path)
 		}
 	}
-	return paths, nil
+	return paths, chain, nil
+}
+
+// landedItself reports whether a landing of the agent is in the record: what a branch lacks of that, its history has.
+func (w work) landedItself(branch string) bool {
+	return slices.ContainsFunc(w.Session.Landings, func(one session.Landing) bool {
+		return one.TurnSession == w.Record.TurnSession && one.Target == branch
+	})
+}
+
+// refuseMissing refuses an agent whose work has never landed, and which the branch knows and has without some files: nothing of those
+// would land, and an update would take them out of the worktree.
+func (w work) refuseMissing(ctx context.Context, t target, state, again string) error {
+	if w.landedItself(t.branch) {
+		return nil
+	}
+	paths, _, err := w.missing(ctx, t, state)
+	if err != nil || len(paths) == 0 {
+		return err
+	}
+	return errs.New(errs.Refused, "%s: nothing new to land; %s has %s as before its work", w.name(), t.branch, few(paths, namedPaths)).Hint("%s", again)
+}
+
+// refuseLoss refuses an update that would take work out of the agent's worktree, see refuseMissing.
+func (w work) refuseLoss(ctx context.Context, t target, l *lands, state string) error {
+	if !l.None() && len(l.Steps) > 0 {
+		state = l.Steps[0].From // the newest that the branch knows
+	}
+	return w.refuseMissing(ctx, t, state, errs.Line("paw land %s --again", w.name()))
+}
+
+// noteMissing notes what of the agent's earlier work does not land with the rest, see refuseMissing.
+func (l *landing) noteMissing(ctx context.Context) error {
+	steps := l.lands.Steps
+	if l.options.Again || len(steps) == 0 || steps[0].From == l.begin() || l.landedItself(l.branch) {
+		return nil
+	}
+	paths, _, err := l.missing(ctx, l.target, steps[0].From)
+	if len(paths) > 0 {
+		l.App.Notef("%s: %s has %s as before its work; %s brings it again", l.name(), l.branch, few(paths, namedPaths), l.againLine())
+	}
+	return err
+}
+
+// bringMissing merges the work of a state into a tree once more where the branch knows it and has it not.
+func (w work) bringMissing(ctx context.Context, t target, state string) (onto string, err error) {
+	paths, chain, err := w.missing(ctx, t, state)
+	if err != nil || len(paths) == 0 {
+		return "", err
+	}
+	tree := t.tip
+	for _, pair := range chain.Work() {
+		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), pair[0], tree, pair[1])
+		if err != nil {
+			return "", err
+		}
+		if len(merged.Conflicts) > 0 {
+			return "", errs.New(errs.Conflict, "%s: its work cannot be brought again, it conflicts with %s: %s", w.name(), t.branch, few(merged.Conflicts, namedPaths)).
+				Hint("%s", w.conflictLine(t.branch))
+		}
+		tree = merged.Tree
+	}
+	return w.Repo.States().Twin(ctx, tree+"^{tree}", w.Record.TurnSession+" again", t.tip)
 }

@@ -55,8 +55,8 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	state := now
-	if l.None() && !slices.ContainsFunc(w.Session.Landings, func(one session.Landing) bool { return one.TurnSession == own && one.Target == branch }) {
-		if missing, err := w.missing(ctx, t, now); err != nil || len(missing) > 0 { // only paw keeps what nobody has landed as it is
+	if l.None() && !w.landedItself(branch) {
+		if missing, _, err := w.missing(ctx, t, now); err != nil || len(missing) > 0 { // only paw keeps what nobody has landed as it is
 			return "", err
 		}
 	}

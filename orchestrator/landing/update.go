@@ -137,6 +137,9 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Told(), namedPaths)).
 			Hint("%s", w.conflictLine(done.From))
 	}
+	if err := w.refuseLoss(ctx, t, whole, src.twin); err != nil {
+		return "", "", err
+	}
 	files := whole.Tree
 	if now, err := w.Repo.Objects().TreeOf(ctx, src.state); err != nil || has && now == files {
 		done.Nothing = err == nil
