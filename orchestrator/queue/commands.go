@@ -197,8 +197,13 @@ func possibleOne(h *app.App, s *session.Session, tasks []New, t *New) error {
 	for _, name := range names {
 		c, known := h.CLIs.Get(name)
 		if !known {
-			_, err := startplan.Agents([]string{name}, nil, h.CLIs, nil)
-			return err
+			if agent, program, named := strings.Cut(name, "="); named {
+				return errs.New(errs.Usage, "%s: not a CLI; a task names its agent by its id", name).Hint("paw queue add --id %s --cli %s", errs.Quote(agent), errs.Quote(program))
+			}
+			if _, err := startplan.Agents([]string{name}, nil, h.CLIs, nil); err != nil {
+				return err
+			}
+			return errs.New(errs.Usage, "%s: no such CLI", errs.Quote(name)).Hint("paw clis")
 		}
 		if c.Facts().Unseen {
 			return errs.New(errs.Usage, "%s: paw does not see when its turns end, so nothing can wait for that", name).Hint("paw clis")
