@@ -205,7 +205,7 @@ func (w work) bringAgain(ctx context.Context, t target, l *lands, twin string) (
 		return "", err
 	}
 	if len(l.again) == 0 {
-		return w.bringMissing(ctx, t, twin)
+		return bringMissing(ctx, w, t, twin)
 	}
 	tree := t.tip
 	for _, one := range l.again {

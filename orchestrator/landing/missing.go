@@ -13,7 +13,7 @@ import (
 // missing returns the paths that a state's own work has changed and that a target has as they were before that work: an agent that was
 // started from it has taken them back and landed, or the user has reverted what was merged by hand. What the target has under another name
 // is not missing. chain has the work.
-func (w work) missing(ctx context.Context, t target, state string) (paths []string, chain states.Ahead, err error) {
+func missing(ctx context.Context, w work, t target, state string) (paths []string, chain states.Ahead, err error) {
 	begin := w.begin()
 	if begin == "" || begin == state {
 		return nil, chain, nil
@@ -45,7 +45,7 @@ func (w work) missing(ctx context.Context, t target, state string) (paths []stri
 }
 
 // landedItself reports whether a landing of the agent is in the record: what a branch lacks of that, its history has.
-func (w work) landedItself(branch string) bool {
+func landedItself(w work, branch string) bool {
 	return slices.ContainsFunc(w.Session.Landings, func(one session.Landing) bool {
 		return one.TurnSession == w.Record.TurnSession && one.Target == branch
 	})
@@ -54,10 +54,10 @@ func (w work) landedItself(branch string) bool {
 // refuseMissing refuses an agent whose work has never landed, and which the branch knows and has without some files: nothing of those
 // would land, and an update would take them out of the worktree.
 func (w work) refuseMissing(ctx context.Context, t target, state, again string) error {
-	if w.landedItself(t.branch) {
+	if landedItself(w, t.branch) {
 		return nil
 	}
-	paths, _, err := w.missing(ctx, t, state)
+	paths, _, err := missing(ctx, w, t, state)
 	if err != nil || len(paths) == 0 {
 		return err
 	}
@@ -65,7 +65,7 @@ func (w work) refuseMissing(ctx context.Context, t target, state, again string) 
 }
 
 // refuseLoss refuses an update that would take work out of the agent's worktree, see refuseMissing.
-func (w work) refuseLoss(ctx context.Context, t target, l *lands, state string) error {
+func refuseLoss(ctx context.Context, w work, t target, l *lands, state string) error {
 	if !l.None() && len(l.Steps) > 0 {
 		state = l.Steps[0].From // the newest that the branch knows
 	}
@@ -75,10 +75,10 @@ func (w work) refuseLoss(ctx context.Context, t target, l *lands, state string) 
 // noteMissing notes what of the agent's earlier work does not land with the rest, see refuseMissing.
 func (l *landing) noteMissing(ctx context.Context) error {
 	steps := l.lands.Steps
-	if l.options.Again || len(steps) == 0 || steps[0].From == l.begin() || l.landedItself(l.branch) {
+	if l.options.Again || len(steps) == 0 || steps[0].From == l.begin() || landedItself(l.work, l.branch) {
 		return nil
 	}
-	paths, _, err := l.missing(ctx, l.target, steps[0].From)
+	paths, _, err := missing(ctx, l.work, l.target, steps[0].From)
 	if len(paths) > 0 {
 		l.App.Notef("%s: %s has %s as before its work; %s brings it again", l.name(), l.branch, few(paths, namedPaths), l.againLine())
 	}
@@ -86,8 +86,8 @@ func (l *landing) noteMissing(ctx context.Context) error {
 }
 
 // bringMissing merges the work of a state into a tree once more where the branch knows it and has it not.
-func (w work) bringMissing(ctx context.Context, t target, state string) (onto string, err error) {
-	paths, chain, err := w.missing(ctx, t, state)
+func bringMissing(ctx context.Context, w work, t target, state string) (onto string, err error) {
+	paths, chain, err := missing(ctx, w, t, state)
 	if err != nil || len(paths) == 0 {
 		return "", err
 	}

@@ -55,8 +55,8 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	state := now
-	if l.None() && !w.landedItself(branch) {
-		if missing, _, err := w.missing(ctx, t, now); err != nil || len(missing) > 0 { // only paw keeps what nobody has landed as it is
+	if l.None() && !landedItself(w, branch) {
+		if paths, _, err := missing(ctx, w, t, now); err != nil || len(paths) > 0 { // only paw keeps what nobody has landed as it is
 			return "", err
 		}
 	}

@@ -130,15 +130,15 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if err == nil {
 		err = w.refuseAhead(ctx, t, whole)
 	}
+	if err == nil && len(whole.Conflicts) == 0 {
+		err = refuseLoss(ctx, w, t, whole, src.twin)
+	}
 	if err != nil {
 		return "", "", err
 	}
 	if len(whole.Conflicts) > 0 {
 		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Told(), namedPaths)).
 			Hint("%s", w.conflictLine(done.From))
-	}
-	if err := w.refuseLoss(ctx, t, whole, src.twin); err != nil {
-		return "", "", err
 	}
 	files := whole.Tree
 	if now, err := w.Repo.Objects().TreeOf(ctx, src.state); err != nil || has && now == files {
@@ -156,8 +156,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.now, err = w.updatedState(ctx, src, whole); err != nil {
 		return "", "", err
 	}
-	done.from = src
-	done.was = src.head
+	done.from, done.was = src, src.head
 	if done.Head, err = w.updatedHead(ctx, src.head, tip, tree, done.From); err != nil {
 		return "", "", err
 	}
