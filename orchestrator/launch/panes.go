@@ -238,12 +238,13 @@ func awaitSetUps(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 		}
 		running := ""
 		over := func() bool {
-			if observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
-				return false // its launcher takes the lock before it deletes that file
-			}
+			open := observe.LaunchOpen(h, s.Name, j.Agent, j.generation) // its launcher takes the lock before it deletes that file
 			lock, err := h.Locks.ProbeAgent(s.Name, j.Agent)
+			if err != nil || lock.State != session.LockHeld || lock.Holder.Generation != j.generation {
+				return !open
+			}
 			running = lock.Holder.SetUp
-			return err != nil || lock.State != session.LockHeld || lock.Holder.Generation != j.generation || running == ""
+			return running == ""
 		}
 		if !j.AwaitSetUp && !j.unverified {
 			if !over() && running != "" {
