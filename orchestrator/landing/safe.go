@@ -26,7 +26,11 @@ func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *sessi
 			return state
 		}
 	}
-	for _, commit := range slices.Backward(w.Pushed) {
+	commits := slices.Clone(w.Pushed)
+	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && landedItself(asked, s.Target) { // an update after it may have brought all
+		commits = append(commits, tip)
+	}
+	for _, commit := range slices.Backward(commits) {
 		if branch, err := m.Refs().Reached(ctx, s.Target, commit); err == nil && branch == s.Target && branch != "" {
 			return commit
 		}

@@ -173,14 +173,16 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 			refs = slices.DeleteFunc(refs, func(ref string) bool { return ref == branch })
 		}
 	}
+	kept := false
 	for _, ref := range refs {
 		if remote, ok := strings.CutPrefix(ref, "refs/remotes/"); ok {
 			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
 		} else if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok && branch != l.Target {
+			kept = true
 			v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
 		}
 	}
-	if s.Agent(l.Agent) == nil {
+	if s.Agent(l.Agent) == nil && !kept {
 		at := ""
 		if l.Checkout != "" {
 			at = "-C " + errs.Quote(l.Checkout) + " "
