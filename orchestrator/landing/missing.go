@@ -85,8 +85,15 @@ func (l *landing) noteMissing(ctx context.Context) error {
 	return err
 }
 
-// bringMissing merges the work of a state into a tree once more where the branch knows it and has it not.
+// bringMissing merges work of a state into the tip once more that the branch knows and has not, and returns a commit of that, "" for none.
 func bringMissing(ctx context.Context, w work, t target, state string) (onto string, err error) {
+	ahead, err := w.Repo.States().Ahead(ctx, t.tip, state)
+	if err != nil {
+		return "", err
+	}
+	if steps := ahead[0].Steps; len(steps) > 0 { // what it does not know lands anyway
+		state = steps[0].From
+	}
 	paths, chain, err := missing(ctx, w, t, state)
 	if err != nil || len(paths) == 0 {
 		return "", err
