@@ -26,6 +26,7 @@ var hereOnly = map[string]string{
 	"path":   "ssh -t %[1]s",
 	"update": "paw sh %[2]s git pull",
 	"pr":     "paw sh %[2]s git push",
+	"undo":   "paw rewind %[2]s --undo", // what has landed of a host was landed here
 }
 
 // launching are the commands that start CLIs, and so need the environment of a login shell.

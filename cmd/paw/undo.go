@@ -19,8 +19,8 @@ func newUndo(a *invocation) *cobra.Command {
 		Short: "Take back the last landing, rewind or update",
 		Long: exits(`Take back what paw did last to your branch or to a worktree, in the session or for one
 agent: a landing (as paw land --undo), or a rewind or an update (as paw rewind AGENT --undo). Typed
-again it takes back the one before. It refuses where something has come after that it would take off too, and says what is
-possible instead.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+again it takes back what was done before that; of a worktree only its last rewind or update can be taken back. It
+refuses where something has come after that it would take off too, and says what is possible instead.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw undo --dry-run
   paw undo
   paw undo claude`,
