@@ -54,22 +54,20 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 	if err != nil {
 		return nil, err
 	}
-	confirms := ""
+	asked := false // whether the key that comes now was asked for on the screen
 	for range 4 {
 		if err := t.strike(ctx, "", "Escape"); err != nil {
 			return nil, t.shut(err)
 		}
 		h.Step("interrupt.pressed")
 		again := t.cli.Facts().EscapeAgain
-		if again == confirms { // this key has confirmed the one before
-			again = ""
+		if asked {
+			again = "" // it may still be there
 		}
-		last, err := t.ends(ctx, number, again)
-		if err != nil || last != nil {
-			late := last != nil && last.Number == number && last.State == turn.Finished
-			return &Interrupted{Agent: agentName, Turn: number, Late: late}, err
+		var last *turn.Record
+		if last, asked, err = t.ends(ctx, number, again); err != nil || last != nil {
+			return &Interrupted{Agent: agentName, Turn: number, Late: last != nil && last.Number == number && last.State == turn.Finished}, err
 		}
-		confirms = again
 	}
 	return nil, t.unconfirmed("Escape was pressed, and nothing says that turn %d has ended", number)
 }
@@ -86,20 +84,21 @@ func (t answerer) open(ctx context.Context) (number int, last *turn.Record, err 
 	return last.Number, last, nil
 }
 
-// ends waits after Escape and returns the agent's last turn once that turn has ended; nil where the key has to be pressed once more: the screen
-// has the text again, or the turn still runs after interruptPatience. In some CLIs an Escape too many opens a menu.
-func (t answerer) ends(ctx context.Context, number int, again string) (*turn.Record, error) {
+// ends waits after Escape until the turn has ended, and returns the agent's last turn then. It returns nil where Escape has to be
+// pressed once more: the screen has the text again, which is what asked says, or the turn still runs after
+// interruptPatience. In some CLIs an Escape too many opens a menu.
+func (t answerer) ends(ctx context.Context, number int, again string) (last *turn.Record, asked bool, err error) {
 	for end := t.App.Now().Add(interruptPatience); t.App.Now().Before(end); poll.Sleep(ctx, 2*poll.Tick) {
 		if ctx.Err() != nil {
-			return nil, errs.New(errs.Interrupted, "%s: Escape was pressed; whether turn %d has ended is not known", t.Record.Name, number)
+			return nil, false, errs.New(errs.Interrupted, "%s: Escape was pressed; whether turn %d has ended is not known", t.Record.Name, number)
 		}
 		now, last, err := t.open(ctx)
 		if err != nil || now != number {
-			return last, err
+			return last, false, err
 		}
 		if shot, err := t.client.Look(ctx, t.program); err == nil && again != "" && strings.Contains(shot.Text, again) {
-			return nil, nil //nolint:nilnil // it goes on
+			return nil, true, nil
 		}
 	}
-	return nil, nil //nolint:nilnil // it goes on
+	return nil, false, nil
 }
