@@ -198,7 +198,9 @@ func possibleOne(h *app.App, s *session.Session, tasks []New, t *New) error {
 		c, known := h.CLIs.Get(name)
 		if !known {
 			if agent, program, named := strings.Cut(name, "="); named {
-				return errs.New(errs.Usage, "%s: not a CLI; a task names its agent by its id", name).Hint("paw queue add --id %s --cli %s", errs.Quote(agent), errs.Quote(program))
+				e := errs.New(errs.Usage, "%s: a task takes a CLI alone; its id names the agent, as by --id %s", name, agent)
+				e.Instead = errs.Instead{Of: name, By: program, In: []string{"--cli"}}
+				return e.Hint("paw queue add --help")
 			}
 			if _, err := startplan.Agents([]string{name}, nil, h.CLIs, nil); err != nil {
 				return err
