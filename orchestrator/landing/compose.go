@@ -32,8 +32,11 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		if err := l.refuseReverted(ctx); err != nil {
 			return err
 		}
+		if l.source.turn > 0 && len(ownLandings(l.work, l.branch)) > 0 { // the agent itself may have gone back behind that turn
+			return nil
+		}
 		if err := l.refuseMissing(ctx, l.target, l.source.twin, l.againLine()); err != nil {
-			return &notTakenError{err} // one of many does not keep the others
+			return &skippedError{err}
 		}
 		return nil
 	}
@@ -280,7 +283,7 @@ func (l *landing) look(ctx context.Context) (err error) {
 	}
 	src, err := l.sourceOf(ctx, l.options.Turn, l.options.lineAt(l.work))
 	if err != nil {
-		return &notTakenError{err}
+		return &skippedError{err}
 	}
 	if l.records, err = l.allRecords(); err != nil {
 		return err
@@ -291,7 +294,7 @@ func (l *landing) look(ctx context.Context) (err error) {
 	err = src.take(ctx, l.work)
 	beside.Wait()
 	if err != nil {
-		return &notTakenError{err}
+		return &skippedError{err}
 	}
 	if src.turn > 0 { // of another machine's agent, that machine has chosen the turn
 		l.options.Turn = strconv.Itoa(src.turn)

@@ -10,9 +10,9 @@ import (
 	"paw/worktree/states"
 )
 
-// missing returns the paths that a state's own work has changed and that a target has as they were before that work: an agent that was
-// started from it has taken them back and landed, or the user has reverted what was merged by hand. What the target has under another name
-// is not missing. chain has the work.
+// missing returns the paths that a state's own work has changed and that a branch has, and had in each landing of the agent, as they
+// were before that work: an agent that was started from it has taken them back and landed, or the user has reverted
+// what was merged by hand. What the branch has under another name is not missing. chain has the work.
 func missing(ctx context.Context, w work, t target, state string) (paths []string, chain states.Ahead, err error) {
 	begin := w.begin()
 	if begin == "" || begin == state {
@@ -27,36 +27,43 @@ func missing(ctx context.Context, w work, t target, state string) (paths []strin
 	if err != nil || len(own) == 0 {
 		return nil, chain, err
 	}
-	changes, err := w.Repo.Objects().BlobChanges(ctx, [][2]string{{begin, state}, {begin, t.tip}})
+	pairs := [][2]string{{begin, state}, {begin, t.tip}}
+	for _, one := range ownLandings(w, t.branch) {
+		if w.Repo.Objects().Has(ctx, one.After) {
+			pairs = append(pairs, [2]string{begin, one.After})
+		}
+	}
+	changes, err := w.Repo.Objects().BlobChanges(ctx, pairs)
 	if err != nil {
 		return nil, chain, err
 	}
-	there := map[string]bool{}
-	for _, change := range changes[1] {
-		there[change.To] = true
+	moved, there := map[string]bool{}, map[string]bool{}
+	for _, in := range changes[1:] {
+		for path, change := range in {
+			moved[path], there[change.To] = true, !change.Deleted()
+		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(own)) {
-		change, changed := changes[0][path]
-		if _, moved := changes[1][path]; changed && !moved && !there[change.To] {
+		if change, changed := changes[0][path]; changed && !moved[path] && !there[change.To] {
 			paths = append(paths, path)
 		}
 	}
 	return paths, chain, nil
 }
 
-// landedItself reports whether a landing of the agent is in the record: what a branch lacks of that, its history has.
-func landedItself(w work, branch string) bool {
-	return slices.ContainsFunc(w.Session.Landings, func(one session.Landing) bool {
-		return one.TurnSession == w.Record.TurnSession && one.Target == branch
-	})
+// ownLandings returns the landings of the agent in a branch.
+func ownLandings(w work, branch string) (own []session.Landing) {
+	for _, one := range w.Session.Landings {
+		if one.TurnSession == w.Record.TurnSession && one.Target == branch && one.Phase == session.LandingDone {
+			own = append(own, one)
+		}
+	}
+	return own
 }
 
-// refuseMissing refuses an agent whose work has never landed, and which the branch knows and has without some files: nothing of those
-// would land, and an update would take them out of the worktree.
+// refuseMissing refuses an agent of whose work the branch knows, but has some files as before it: these would not land, and an update
+// would take them out of the worktree.
 func (w work) refuseMissing(ctx context.Context, t target, state, again string) error {
-	if landedItself(w, t.branch) {
-		return nil
-	}
 	paths, _, err := missing(ctx, w, t, state)
 	if err != nil || len(paths) == 0 {
 		return err
@@ -72,10 +79,12 @@ func refuseLoss(ctx context.Context, w work, t target, l *lands, state string) e
 	return w.refuseMissing(ctx, t, state, errs.Line("paw land %s --again", w.name()))
 }
 
-// noteMissing notes what of the agent's earlier work does not land with the rest, see refuseMissing.
+// noteMissing notes what of the agent's earlier work does not land with the rest, see refuseMissing. What comes right behind a landing
+// of the agent needs no look.
 func (l *landing) noteMissing(ctx context.Context) error {
 	steps := l.lands.Steps
-	if l.options.Again || len(steps) == 0 || steps[0].From == l.begin() || landedItself(l.work, l.branch) {
+	if l.options.Again || len(steps) == 0 || steps[0].From == l.begin() ||
+		slices.ContainsFunc(ownLandings(l.work, l.branch), func(one session.Landing) bool { return one.Twin == steps[0].From }) {
 		return nil
 	}
 	paths, _, err := missing(ctx, l.work, l.target, steps[0].From)
@@ -85,7 +94,8 @@ func (l *landing) noteMissing(ctx context.Context) error {
 	return err
 }
 
-// bringMissing merges work of a state into the tip once more that the branch knows and has not, and returns a commit of that, "" for none.
+// bringMissing merges the work that the branch knows into its tip once more where missing finds some, and returns a commit of
+// that, "" for none.
 func bringMissing(ctx context.Context, w work, t target, state string) (onto string, err error) {
 	ahead, err := w.Repo.States().Ahead(ctx, t.tip, state)
 	if err != nil {

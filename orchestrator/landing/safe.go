@@ -27,7 +27,7 @@ func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *sessi
 		}
 	}
 	commits := slices.Clone(w.Pushed)
-	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && landedItself(asked, s.Target) { // an update after it may have brought all
+	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && len(ownLandings(asked, s.Target)) > 0 { // an update after it may have brought all
 		commits = append(commits, tip)
 	}
 	for _, commit := range slices.Backward(commits) {
@@ -59,7 +59,7 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	state := now
-	if l.None() && !landedItself(w, branch) {
+	if l.None() {
 		if paths, _, err := missing(ctx, w, t, now); err != nil || len(paths) > 0 { // only paw keeps what nobody has landed as it is
 			return "", err
 		}

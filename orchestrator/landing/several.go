@@ -65,7 +65,7 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 		o.Turn, o.State = numbers[name], cmp.Or(all.States[name], all.State)
 		one, err := Land(ctx, h, s, name, o)
 		switch {
-		case skip && atWork(err):
+		case skip && skipped(err):
 			h.Notef("skipped: %v", err)
 			continue
 		case err != nil && (!all.KeepGoing || !ofOne(err)):
@@ -101,14 +101,14 @@ func (all Several) leaveOut(h *app.App, s *session.Session, f *Forecast, names [
 // ofOne reports whether an error is about one agent's work, so that others may land.
 func ofOne(err error) bool {
 	refused, ok := errors.AsType[*errs.Error](err)
-	return ok && slices.Contains([]errs.Kind{errs.Conflict, errs.CheckFailed, errs.Refused}, refused.Kind) || atWork(err)
+	return ok && slices.Contains([]errs.Kind{errs.Conflict, errs.CheckFailed, errs.Refused}, refused.Kind) || skipped(err)
 }
 
-// atWork reports whether an error says that an agent's state cannot be taken now: a turn runs, or a set-up.
-func atWork(err error) bool {
-	_, notTaken := errors.AsType[*notTakenError](err)
+// skipped reports whether an error is the refusal of one agent that --all leaves out.
+func skipped(err error) bool {
+	_, ofOne := errors.AsType[*skippedError](err)
 	refused, ok := errors.AsType[*errs.Error](err)
-	return notTaken && ok && (refused.Kind == errs.Refused || refused.Kind == errs.Locked)
+	return ofOne && ok && (refused.Kind == errs.Refused || refused.Kind == errs.Locked)
 }
 
 // notLanded returns the error for a landing of several agents, of which some failed. A conflict

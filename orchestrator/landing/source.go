@@ -37,10 +37,11 @@ type source struct {
 	line     lineOf           // the command of paw that looks; nil for one that writes into the worktree
 }
 
-// notTakenError reports that the state of an agent cannot be taken now.
-type notTakenError struct{ error }
+// skippedError is an error of one agent that paw land --all leaves out and names: its state cannot be taken now, or nothing of
+// its work would land.
+type skippedError struct{ error }
 
-func (e *notTakenError) Unwrap() error { return e.error }
+func (e *skippedError) Unwrap() error { return e.error }
 
 // lookAtSource takes the state of an agent: the present state of an agent at rest, or the end of a
 // turn. It refuses a state that cannot be taken exactly; the hint names a turn that can.

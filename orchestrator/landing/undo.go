@@ -165,6 +165,7 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 	if err != nil {
 		sessions = []*session.Session{s}
 	}
+	kept := slices.ContainsFunc(refs, func(ref string) bool { return strings.HasPrefix(ref, "refs/heads/") && ref != "refs/heads/"+l.Target })
 	for _, one := range sessions {
 		for i := range one.Agents {
 			w := work{Agent: v.home.Agent(one, &one.Agents[i]).In(v.m)}
@@ -173,12 +174,10 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 			refs = slices.DeleteFunc(refs, func(ref string) bool { return ref == branch })
 		}
 	}
-	kept := false
 	for _, ref := range refs {
 		if remote, ok := strings.CutPrefix(ref, "refs/remotes/"); ok {
 			v.home.Notef("%s has landing %d already: the next pull brings it back to %s", remote, l.ID, l.Target)
 		} else if branch, ok := strings.CutPrefix(ref, "refs/heads/"); ok && branch != l.Target {
-			kept = true
 			v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
 		}
 	}

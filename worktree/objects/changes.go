@@ -233,6 +233,9 @@ type BlobChange struct{ From, To string }
 // Added reports whether the path is missing in the first tree.
 func (c BlobChange) Added() bool { return strings.HasPrefix(c.From, "000000 ") }
 
+// Deleted reports whether the path is missing in the second tree.
+func (c BlobChange) Deleted() bool { return strings.HasPrefix(c.To, "000000 ") }
+
 // BlobChanges returns, for each pair of commits, the differing paths with mode and id on both
 // sides.
 func (o *Store) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
