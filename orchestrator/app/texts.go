@@ -35,11 +35,12 @@ func (t Texts) PromptPath(session, agent string) string {
 // KeepFirst saves the first prompt of an agent, whole or, as where the disk is full, not at all.
 func (t Texts) KeepFirst(session, agent, prompt string) error {
 	path := t.PromptPath(session, agent)
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err == nil {
-		if err = os.WriteFile(path, []byte(prompt), 0o600); err != nil {
-			_ = os.Remove(path)
-		}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	err := os.WriteFile(path, []byte(prompt), 0o600)
+	if err != nil {
+		_ = os.Remove(path)
 	}
 	return err
 }

@@ -239,7 +239,7 @@ func (f *RecoverFacts) lookAtBranch(entries []worktree.Entry) {
 func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent) RecoverFacts {
 	s, w := f.Session, a.Record
 	rf := RecoverFacts{
-		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, running: f.Running(a), pid: a.Lock.PID(), headless: observe.HeadlessWords(a.Lock),
+		sessionName: s.Name, repoPath: s.RepoPath, record: w, tmux: f.Tmux, running: f.Running(a), pid: a.Lock.PID(), headless: observe.HolderWords(a.Lock),
 		launched: a.EverLaunched(s), promptUnsent: observe.Undelivered(h, s, w.Name),
 	}
 	rf.exited = w.Phase == session.PhaseExited || a.Exited()

@@ -55,8 +55,9 @@ func planSetUps(ctx context.Context, h *app.App, m *worktree.Manager, s *session
 	}
 }
 
-// HoldForSetUp holds an agent while this process sets its worktree up: where no CLI runs, by the agent's lock, so that all
-// commands see the set-up as they see that of a launcher.
+// HoldForSetUp keeps other commands away from an agent while paw setup prepares its worktree. If the agent's CLI does not run, it
+// takes the lock that a running CLI holds: paw status shows a set-up then, and no other command starts the CLI or a
+// turn. A CLI that runs has that lock itself; then only another set-up is kept away.
 func HoldForSetUp(a app.Agent, running live.Running) (release func(), err error) {
 	if running != live.NothingRuns {
 		making := Making{}

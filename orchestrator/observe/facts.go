@@ -84,16 +84,16 @@ func RunsHeadless(lock session.AgentLock) bool {
 	return lock.State == session.LockHeld && lock.Holder.Headless && lock.HolderAlive
 }
 
-// HeadlessWords says what the paw does that holds the lock without a pane.
-func HeadlessWords(lock session.AgentLock) string {
+// HolderWords says what a paw does that holds an agent's lock: it sets the worktree up, or runs a headless turn.
+func HolderWords(lock session.AgentLock) string {
 	if SetsUp(lock) {
 		return fmt.Sprintf("its worktree is being set up (pid %d): %s", holderPID(lock), lock.Holder.SetUp)
 	}
 	return fmt.Sprintf("a headless turn runs (pid %d)", holderPID(lock))
 }
 
-// SetsUp reports whether a launcher holds the lock, and prepares the worktree before it becomes the
-// CLI, or a paw setup does.
+// SetsUp reports whether the worktree is being set up under the lock: by a launcher, which becomes the CLI afterwards, or by paw
+// setup.
 func SetsUp(lock session.AgentLock) bool {
 	return lock.State == session.LockHeld && lock.Holder.SetUp != ""
 }

@@ -125,7 +125,7 @@ func RefuseSilent(f Facts, agents []string) error {
 func refuseSetUps(f Facts, agents []string) error {
 	for _, a := range f.Agents {
 		if SetsUp(a.Lock) && slices.Contains(agents, a.Record.Name) {
-			name, refused := a.Record.Name, errs.New(errs.Locked, "%s: %s", a.Record.Name, HeadlessWords(a.Lock))
+			name, refused := a.Record.Name, errs.New(errs.Locked, "%s: %s", a.Record.Name, HolderWords(a.Lock))
 			if !RunsHeadless(a.Lock) {
 				refused = refused.Hint("paw attach %s %s", f.Session.Name, name)
 			}
@@ -219,7 +219,7 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	name := a.Record.Name
 	switch f.Running(a) {
 	case live.Headless:
-		return errs.New(errs.Locked, "%s: %s", name, HeadlessWords(a.Lock)).Hint("paw turns %s %s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
+		return errs.New(errs.Locked, "%s: %s", name, HolderWords(a.Lock)).Hint("paw turns %s %s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
 	case live.Paneless:
 		return errs.New(errs.Locked, "%s: its CLI runs (pid %d), and has no pane", name, holderPID(a.Lock)).Hint("paw stop %s %s", s.Name, name)
 	case live.InPane, live.RunningUnseen:
