@@ -8,21 +8,27 @@ import (
 	"paw/config/disk"
 )
 
-// TestMergeThatIsCutLeavesNoFiles cuts a merge while a driver has git's copies of the three versions, which lie in the
-// checkout. A file of that kind which was there before stays.
-func TestMergeThatIsCutLeavesNoFiles(t *testing.T) {
-	w := newWorld(t)
-	w.write(".gitattributes", "a.txt merge=slow\n")
+// drivenMerge returns a repository with two commits whose merge needs a driver that is called own.
+func drivenMerge(t *testing.T) (w *world, ours, theirs string) {
+	t.Helper()
+	w = newWorld(t)
+	w.write(".gitattributes", "a.txt merge=own\n")
 	w.commit("attributes")
 	w.git("switch", "-q", "-c", "other")
 	w.write("a.txt", "theirs\n")
-	theirs := w.commit("theirs")
+	theirs = w.commit("theirs")
 	w.git("switch", "-q", "main")
 	w.write("a.txt", "ours\n")
-	ours := w.commit("ours")
+	return w, w.commit("ours"), theirs
+}
+
+// TestMergeThatIsCutLeavesNoFiles cuts a merge while a driver has git's copies of the three versions, which lie in the
+// checkout. A file of that kind which was there before stays.
+func TestMergeThatIsCutLeavesNoFiles(t *testing.T) {
+	w, ours, theirs := drivenMerge(t)
 	earlier, here := filepath.Join(w.Dir, ".merge_file_Earlie"), filepath.Join(realTemp(t), "here")
 	writeFile(t, earlier, "of another git\n")
-	w.git("config", "merge.slow.driver", ": >"+here+"; sleep 60; false %O %A %B")
+	w.git("config", "merge.own.driver", ": >"+here+"; sleep 60; false %O %A %B")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
@@ -42,16 +48,8 @@ func TestMergeThatIsCutLeavesNoFiles(t *testing.T) {
 
 // TestMergeThatFailsLeavesOthersFiles: git removes its own files, so what comes meanwhile is another git's.
 func TestMergeThatFailsLeavesOthersFiles(t *testing.T) {
-	w := newWorld(t)
-	w.write(".gitattributes", "a.txt merge=fails\n")
-	w.commit("attributes")
-	w.git("switch", "-q", "-c", "other")
-	w.write("a.txt", "theirs\n")
-	theirs := w.commit("theirs")
-	w.git("switch", "-q", "main")
-	w.write("a.txt", "ours\n")
-	ours := w.commit("ours")
-	w.git("config", "merge.fails.driver", "mv .git/objects .git/gone; echo >.merge_file_Others; : %O %A %B")
+	w, ours, theirs := drivenMerge(t)
+	w.git("config", "merge.own.driver", "mv .git/objects .git/gone; echo >.merge_file_Others; : %O %A %B")
 	if _, err := w.m.Objects().MergeTree(t.Context(), w.Dir, ours, theirs); err == nil {
 		t.Error("it did not fail")
 	}
