@@ -71,10 +71,11 @@ func TestAnotherMountNamespace(t *testing.T) {
 		return out
 	}
 	record := filepath.Join(w.root, "home/.local/share/paw/sessions/shop.json")
-	before, err := os.ReadFile(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var before []byte
+	waitFor(t, "the first hook has been recorded", func() bool {
+		before, _ = os.ReadFile(record)
+		return strings.Contains(string(before), `"transcript_path": "/`)
+	})
 	refusal := regexp.MustCompile(`paw: error: shop: its tmux server \(process \d+\) sees other files than this shell, which is in a container or a sandbox\npaw: hint: (tmux -S \S+ attach-session) -t '=paw-shop'\n`)
 	for _, args := range [][]string{{"recover", "--detach"}, {"add", "--cli", "two=demo"}, {"stop"}, {"stop", "one"}, {"attach"}} {
 		if out := inside(append([]string{pawForTests()}, args...)...); out.code != 1 || !refusal.MatchString(out.stderr) {
