@@ -44,7 +44,7 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	if err != nil {
 		return nil, err
 	}
-	r := &rewinding{Agent: h.Agent(s, w), dryRun: o.DryRun, again: fmt.Sprintf("paw rewind %s/%s %d", s.Name, agentName, n)}
+	r := &rewinding{Agent: h.Agent(s, w), dryRun: o.DryRun, again: h.Agent(s, w).Line("rewind", fmt.Sprintf("%s/%s %d", s.Name, agentName, n))}
 	r.aim = func(t *turns.Recorder, _ *turn.Op) (goal aim, err error) {
 		goal = aim{op: turn.Op{Kind: turn.OpRewind, At: n}, words: turn.EndOfTurn(n)}
 		goal.state = func(c *turns.Chain) (string, error) { return c.At(ctx, n, goal.commit) }
@@ -60,7 +60,7 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		}
 		list, _, err := turns.List(ctx, t.Agent)
 		if err == nil {
-			byForce := turns.Force{Yes: o.Force, Command: fmt.Sprintf("paw rewind %s %d --force", agentName, n)}
+			byForce := turns.Force{Yes: o.Force, Command: t.Line("rewind", fmt.Sprintf("%s/%s %d", s.Name, agentName, n), app.With("force"))}
 			goal.commit, err = turns.EndOf(ctx, t.Agent, list, fmt.Sprint(n), byForce)
 		}
 		return goal, err
@@ -75,7 +75,7 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 	if err != nil {
 		return nil, err
 	}
-	r := &rewinding{Agent: h.Agent(s, w), dryRun: dryRun, again: fmt.Sprintf("paw rewind %s/%s --undo", s.Name, agentName), undo: true}
+	r := &rewinding{Agent: h.Agent(s, w), dryRun: dryRun, again: h.Agent(s, w).Line("rewind", s.Name+"/"+agentName, app.With("undo")), undo: true}
 	r.aim = func(t *turns.Recorder, op *turn.Op) (goal aim, err error) {
 		if op == nil || !t.Repo.Objects().Has(ctx, op.Files) || !t.Repo.Objects().Has(ctx, op.Before) {
 			return goal, errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)

@@ -67,7 +67,7 @@ func (a *invocation) untold() (*app.App, error) {
 	if err != nil && (h == nil || !a.forgives(err)) {
 		return nil, err
 	}
-	h.Note, h.Forgives = a.note, a.forgives
+	h.Note, h.Forgives, h.Typed = a.note, a.forgives, a.typedFor
 	if a.ran != nil {
 		dry := a.ran.Flags().Lookup("dry-run")
 		h.DryRun = dry != nil && dry.Value.String() == "true"

@@ -88,9 +88,8 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 		listed += fmt.Sprintf(" and %d more", more)
 	}
 	e := errs.New(errs.Usage, "which agent? %s has %s", s.Name, listed)
-	command := append([]string{cmd.CommandPath()}, flagsAndWords(cmd, nil, "session")...) // the name has the session
 	for _, name := range names[:min(len(names), maxAgentHints)] {
-		e = e.Hint("%s", strings.Join(slices.Concat(command, []string{s.Name + "/" + name}, behind), " "))
+		e = e.Hint("%s", lineOf(cmd, append([]string{s.Name + "/" + name}, behind...), app.Without("session"))) // the name has it
 	}
 	return e
 }

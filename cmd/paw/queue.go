@@ -170,7 +170,7 @@ func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.
 	}
 	switch {
 	case err != nil && named && len(args) > 1:
-		err = errs.WithHints(err, cmd.CommandPath()+" "+strings.Join(flagsAndWords(cmd, append([]string{"--"}, args...), ""), " "))
+		err = errs.WithHints(err, lineOf(cmd, append([]string{"--"}, args...)))
 	case err != nil:
 	case len(args) == 1 && o.file == "":
 		err = usagef(cmd, "%s: is an agent; what is it to be asked?", args[0])

@@ -110,7 +110,6 @@ func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
 	o.HideTags = o.interactive() && !o.json
 	done := o.busy(h, "starting")
 	started, err := orchestrator.Start(cmd.Context(), h, o.StartOptions)
-	o.keepWords(err)
 	done()
 	if err != nil {
 		return err
@@ -135,34 +134,6 @@ func withFlag(cmd *cobra.Command, args []string) error {
 		line += " --prompt " + errs.Quote(strings.Join(args[prompt:], " "))
 	}
 	return errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath()).Hint("%s", line)
-}
-
-// keptFlags are flags that mean the same to start and add, --preset to start alone.
-var keptFlags = []string{"--prompt", "-p", "--prompt-file", "--issue", "--pr", "--template", "--branches", "--base", "--with-changes", "--preset"}
-
-// keepWords adds what was asked for to the hints "paw add" and "paw start", so that the prompt and
-// the branches are not lost.
-func (o *startOptions) keepWords(err error) {
-	var e *errs.Error
-	if !errors.As(err, &e) {
-		return
-	}
-	for i, hint := range e.Hints {
-		start := strings.HasPrefix(hint, "paw start --cli ")
-		if !start && !strings.HasPrefix(hint, "paw add ") {
-			continue
-		}
-		for k, word := range o.typed {
-			flag, _, joined := strings.Cut(word, "=")
-			switch {
-			case !slices.Contains(keptFlags, flag) || flag == "--preset" && !start:
-			case joined || flag == "--with-changes":
-				e.Hints[i] += " " + errs.Quote(word)
-			case k+1 < len(o.typed):
-				e.Hints[i] += " " + flag + " " + errs.Quote(o.typed[k+1])
-			}
-		}
-	}
 }
 
 // resumeHere attaches to the current session if it runs, or recovers it if it is stopped. It

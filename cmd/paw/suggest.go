@@ -216,22 +216,49 @@ func (g suggester) retypedForAll() string {
 	return ""
 }
 
-// lineOf returns the command line of cmd with other words and the flags that were typed. Without
-// the flags, a pasted line would do something else.
-func lineOf(cmd *cobra.Command, words []string) string {
-	return strings.Join(append([]string{cmd.CommandPath()}, flagsAndWords(cmd, words, "")...), " ")
+// notRetyped are flags that a hint of a room leaves out: it names the agent and its session, and does what it says.
+var notRetyped = []string{"session", "all", "keep-going", "dry-run", "state", "json"}
+
+// alike are commands of which each begins as the other does: a hint for one keeps what was typed for the other.
+var alike = map[string]string{"start": "add", "add": "start"}
+
+// typedFor returns the flags that were typed, for app.App.Line.
+func (a *invocation) typedFor(command string) []app.Flag {
+	if a.ran == nil || a.ran.Name() != command && alike[a.ran.Name()] != command {
+		return nil
+	}
+	other, _, err := a.commands(&invocation{}, command).Find([]string{command})
+	return slices.DeleteFunc(typedFlags(a.ran), func(f app.Flag) bool {
+		return err != nil || other.Flags().Lookup(f.Name) == nil || slices.Contains(notRetyped, f.Name)
+	})
 }
 
-// flagsAndWords returns the command's own flags that were typed, but the one called without, and
-// words behind them.
-func flagsAndWords(cmd *cobra.Command, words []string, without string) (line []string) {
+// typedFlags returns the command's own flags that were typed, but never --yes: who pastes a line has not read the question.
+func typedFlags(cmd *cobra.Command) (flags []app.Flag) {
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Changed && f.Name != without {
-			line = append(line, typedFlag(f)...)
+		values := []string{f.Value.String()}
+		if several, ok := f.Value.(pflag.SliceValue); ok {
+			if values = several.GetSlice(); f.Value.Type() == "stringSlice" { // as in --cli a,b
+				values = []string{strings.Join(values, ",")}
+			}
+		}
+		switch {
+		case !f.Changed || f.Name == "yes":
+		case f.Value.Type() == "bool":
+			flags = append(flags, app.Flag{Name: f.Name, Off: values[0] == "false"})
+		default:
+			flags = append(flags, app.With(f.Name, values...))
 		}
 	})
+	return flags
+}
+
+// lineOf returns the command line of cmd with other words and the flags that were typed, changed by flags. Without the flags,
+// a pasted line would do something else.
+func lineOf(cmd *cobra.Command, words []string, flags ...app.Flag) string {
+	line := cmd.CommandPath() + app.Flags(append(typedFlags(cmd), flags...))
 	for _, word := range words {
-		line = append(line, errs.Quote(word))
+		line += " " + errs.Quote(word)
 	}
 	return line
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"paw/config"
 	"paw/orchestrator/app"
@@ -275,11 +274,11 @@ func (q question) choose(here []*session.Session, agents []string) (*session.Ses
 
 // line returns the command line with a session named, and with the flags that were typed.
 func (q question) line(name string, words []string) string {
-	line := []string{q.cmd.CommandPath(), "--session", name}
+	words = withDash(q.cmd, words)
 	if q.cmd.Flags().Lookup("session") == nil {
-		line = []string{q.cmd.CommandPath(), name}
+		return lineOf(q.cmd, append([]string{name}, words...))
 	}
-	return strings.Join(append(line, flagsAndWords(q.cmd, withDash(q.cmd, words), "session")...), " ")
+	return lineOf(q.cmd, words, app.With("session", name))
 }
 
 // withDash adds the -- that was typed, and what was typed behind it.
@@ -313,25 +312,6 @@ func having(sessions []*session.Session, agents []string) []*session.Session {
 
 func hasAll(s *session.Session, agents []string) bool {
 	return !slices.ContainsFunc(agents, func(name string) bool { return s.Agent(name) == nil })
-}
-
-// typedFlag returns a flag as it was typed, but never --yes: who pastes a line has not read the
-// question.
-func typedFlag(f *pflag.Flag) (words []string) {
-	values := []string{f.Value.String()}
-	if several, ok := f.Value.(pflag.SliceValue); ok {
-		values = several.GetSlice()
-	}
-	for _, value := range values {
-		switch {
-		case f.Name == "yes":
-		case f.Value.Type() == "bool" && value == "true":
-			words = append(words, "--"+f.Name)
-		default:
-			words = append(words, "--"+f.Name+"="+errs.Quote(value))
-		}
-	}
-	return words
 }
 
 func sessionNames(sessions []*session.Session) []string {

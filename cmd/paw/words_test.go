@@ -36,7 +36,7 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"zz":                  "zz: no such command\npaw: hint: paw --help\n",
 		"help nonsense":       "nonsense: no such command\npaw: hint: paw --help\n",
 		"start demo":          "demo: paw start takes CLIs with --cli\npaw: hint: paw start --cli demo\n",
-		"add c=demo --from a": "c=demo: paw add takes CLIs with --cli\npaw: hint: paw add --from=a --cli c=demo\n",
+		"add c=demo --from a": "c=demo: paw add takes CLIs with --cli\npaw: hint: paw add --from a --cli c=demo\n",
 		"add demo":            "demo: paw add takes CLIs with --cli\npaw: hint: paw add --cli demo\n",
 		"run web fix it":      "fix it: paw run takes its prompt with --prompt\npaw: hint: paw run web --prompt 'fix it'\n",
 		"issue list":          "issue: no such command\npaw: hint: gh issue list\n",

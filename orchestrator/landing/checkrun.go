@@ -126,12 +126,12 @@ func Show(ctx context.Context, h *app.App, s *session.Session, agentName string,
 }
 
 func checkerFor(ctx context.Context, h *app.App, s *session.Session, agentName string, o CheckOptions) (*checker, *source, error) {
-	w, err := workOf(ctx, h, s, agentName)
+	w, err := workOf(ctx, h, s, agentName, "check")
 	if err != nil {
 		return nil, nil, err
 	}
-	w.handed = o.Handed
-	src, err := w.lookAtSource(ctx, o.Turn, func(turn string) string { return "paw check " + w.name() + atTurn(turn) })
+	w.handed, w.turn = o.Handed, o.Turn
+	src, err := w.lookAtSource(ctx)
 	return &checker{work: w, fresh: o.Fresh}, src, err
 }
 
@@ -155,7 +155,7 @@ type end struct {
 // Bisect finds the turn of an agent that broke the project's checks, or the given commands. It runs
 // them on the ends of the turns that led to the present state, unless they have passed there before.
 func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName string, commands []string) (*Broken, error) {
-	w, err := workOf(ctx, h, s, agentName)
+	w, err := workOf(ctx, h, s, agentName, "bisect")
 	if err != nil {
 		return nil, err
 	}

@@ -37,14 +37,14 @@ func TestCLIVersion(t *testing.T) {
 		{"not there", "codex", made(time.Now().Add(time.Hour)), ""},
 		{"no such CLI", "mine", made(time.Now().Add(time.Hour)), ""},
 	} {
-		if got := (work{Agent: app.Agent{App: h, Record: &session.Agent{Name: "a", CLI: c.cli}}}).cliVersion(t.Context())(c.made); got != c.want {
+		if got := (work{asked: asked{Agent: app.Agent{App: h, Record: &session.Agent{Name: "a", CLI: c.cli}}}}).cliVersion(t.Context())(c.made); got != c.want {
 			t.Errorf("%s: %q, want %q", c.what, got, c.want)
 		}
 	}
 	if err := os.Chtimes(program, at.Add(-time.Hour), at.Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	if got := (work{Agent: app.Agent{App: h, Record: &session.Agent{Name: "a", CLI: "claude"}}}).cliVersion(t.Context())(made(at)); got != "" {
+	if got := (work{asked: asked{Agent: app.Agent{App: h, Record: &session.Agent{Name: "a", CLI: "claude"}}}}).cliVersion(t.Context())(made(at)); got != "" {
 		t.Errorf("a link that is newer: %q", got)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/worktree/objects"
 	"slices"
@@ -59,7 +60,7 @@ func (l *landing) hintAgain(ctx context.Context, e *CollisionError) error {
 			return err
 		}
 		if slices.ContainsFunc(e.Files, func(f Collision) bool { return slices.Contains(paths, f.Path) }) {
-			e.error = errs.WithHints(e.error, l.againLine())
+			e.error = errs.WithHints(e.error, l.line(app.With("again")))
 			return e
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"paw/config/display"
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/worktree/objects"
 	"paw/worktree/states"
@@ -51,7 +52,7 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 			return err
 		} else if left {
 			return errs.New(errs.Refused, "%s: --as merge would bring commits that it got and that %s does not have", l.name(), l.branch).
-				Hint("%s", l.squashLine())
+				Hint("%s", l.line(squashed))
 		}
 		side, err := l.side(ctx, facts)
 		if err != nil {
@@ -93,7 +94,7 @@ func (l *landing) messageUsed() error {
 		return nil
 	}
 	return errs.New(errs.Usage, "%s: has committed all of its work, and with --as commits each commit keeps its message; nothing has landed", l.name()).
-		Hint("%s", l.squashLine()).Hint("%s", l.line(func(o *Options) { o.Message, o.Edit = "", nil }))
+		Hint("%s", l.line(squashed)).Hint("%s", l.line(app.Without("message"), app.Without("edit")))
 }
 
 // replay makes the agent's commits again on top of a branch, without those whose changes the branch has. tips are the
@@ -110,7 +111,7 @@ func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole st
 		if len(picked.Conflicts) > 0 {
 			return nil, "", errs.New(errs.Conflict, "%s: its commit %s (%s) alone conflicts with %s: %s",
 				l.name(), one.ID[:12], display.FirstLine(one.Message), l.branch, few(picked.Conflicts, namedPaths)).
-				Hint("%s", l.squashLine())
+				Hint("%s", l.line(squashed))
 		}
 		if tree, err := l.Repo.Objects().TreeOf(ctx, tip); err != nil || tree == picked.Tree {
 			if err != nil {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -35,7 +36,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		if l.source.turn > 0 && len(ownLandings(l.work, l.branch)) > 0 { // the agent itself may have gone back behind that turn
 			return nil
 		}
-		if err := l.refuseMissing(ctx, l.target, l.source.twin, l.againLine()); err != nil {
+		if err := l.refuseMissing(ctx, l.target, l.source.twin, l.line(app.With("again"))); err != nil {
 			return &skippedError{err}
 		}
 		return nil
@@ -178,7 +179,7 @@ func (l *landing) notComposed(err error) error {
 	case errors.Is(err, objects.ErrNotSigned):
 		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
 	case errors.Is(err, objects.ErrNoIdentity) && l.options.As == Commits: // the author in one of the agent's commits, or the user, has no name
-		return errs.WithHints(err, l.squashLine(), "git config user.name")
+		return errs.WithHints(err, l.line(squashed), "git config user.name")
 	case errors.Is(err, objects.ErrNoIdentity):
 		return errs.WithHints(err, `git config user.name "YOUR NAME" && git config user.email you@example.com`)
 	}
@@ -229,7 +230,7 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 			return nil, err
 		}
 		landed.LeftOut, err = l.leftOut(ctx)
-		landed.Brings = l.options.lineAt(l.work)(strconv.Itoa(landed.LeftOut))
+		landed.Brings = l.lineAt(strconv.Itoa(landed.LeftOut))
 		return landed, err
 	}
 	landed.BadEnd, landed.Checks = l.source.badEnd(ctx, l.work), l.checker.commands
@@ -278,10 +279,10 @@ func (l *landing) leftOut(ctx context.Context) (int, error) {
 // time, because each starts several git processes. The caller keeps other landings away.
 func (l *landing) look(ctx context.Context) (err error) {
 	if l.source != nil {
-		l.target, err = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work))
+		l.target, err = l.lookAtTarget(ctx, l.branch)
 		return err
 	}
-	src, err := l.sourceOf(ctx, l.options.Turn, l.options.lineAt(l.work))
+	src, err := l.sourceOf(ctx)
 	if err != nil {
 		return &skippedError{err}
 	}
@@ -290,14 +291,14 @@ func (l *landing) look(ctx context.Context) (err error) {
 	}
 	var targetErr error
 	var beside sync.WaitGroup
-	beside.Go(func() { l.target, targetErr = l.lookAtTarget(ctx, l.branch, l.options.lineInto(l.work)) })
+	beside.Go(func() { l.target, targetErr = l.lookAtTarget(ctx, l.branch) })
 	err = src.take(ctx, l.work)
 	beside.Wait()
 	if err != nil {
 		return &skippedError{err}
 	}
 	if src.turn > 0 { // of another machine's agent, that machine has chosen the turn
-		l.options.Turn = strconv.Itoa(src.turn)
+		l.turn = strconv.Itoa(src.turn)
 	}
 	if err := l.asShown(ctx, src); err != nil {
 		return err
@@ -315,7 +316,7 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 		return err
 	}
 	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).
-		Hint("%s --dry-run", l.options.line(l.Session, l.Record.Name))
+		Hint("%s", l.line(app.With("dry-run")))
 }
 
 // prepare composes a landing, and refuses one that could not be carried out.

@@ -61,12 +61,13 @@ func Pack(ctx context.Context, h *app.App, s *session.Session, wanted []Wanted, 
 	}}
 	var names []string
 	for _, one := range wanted {
-		w, err := workOf(ctx, h, s, one.Agent)
+		w, err := workOf(ctx, h, s, one.Agent, "land")
 		if err != nil {
 			return nil, err
 		}
 		names = append(names, one.Agent)
-		state, err := w.pack(ctx, one.Turn, newest)
+		w.turn = one.Turn
+		state, err := w.pack(ctx, newest)
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +101,7 @@ func lifeAlone(w *session.Agent) session.Agent {
 	return one
 }
 
-func (w work) pack(ctx context.Context, number string, newest bool) (parcelState, error) {
+func (w work) pack(ctx context.Context, newest bool) (parcelState, error) {
 	one := parcelState{Agent: w.Record.Name}
 	if newest {
 		states, err := newestStates(ctx, w.Repo, target{}, []work{w})
@@ -111,11 +112,11 @@ func (w work) pack(ctx context.Context, number string, newest bool) (parcelState
 		return one, w.Repo.Refs().Set(ctx, turn.HandedRef(w.Record.TurnSession), one.State)
 	}
 	turns.CloseDead(ctx, w.App, w.Session, w.Record.Name)
-	src, err := w.lookAtSource(ctx, number, Options{}.lineAt(w))
+	src, err := w.lookAtSource(ctx)
 	if err != nil {
 		return packedError(one, err)
 	}
-	if number == "" {
+	if w.turn == "" {
 		if err := src.chain.Keep(ctx, src.now); err != nil {
 			return one, err
 		}

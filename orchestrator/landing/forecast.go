@@ -75,17 +75,14 @@ func (of scope) look(ctx context.Context, h *app.App, s *session.Session, names 
 	if len(agents)+len(unknown) == 0 {
 		return nil, errs.New(errs.NotFound, "%s: has no agents", s.Name)
 	}
-	first := work{Agent: h.Agent(s, &s.Agents[0]).In(m)}
-	line := func(branch string) string {
-		return "paw forecast --session " + s.Name + " --into " + errs.Quote(branch)
-	}
-	branch, err := first.branchFor(ctx, into, line)
+	first := work{asked: asked{Agent: h.Agent(s, &s.Agents[0]).In(m), command: "forecast", into: into}}
+	branch, err := first.branchFor(ctx)
 	if err != nil {
 		return nil, err
 	}
 	t := target{branch: branch}
 	if t.tip, err = tipOf(ctx, m, branch); err != nil {
-		return nil, first.withBranchHere(ctx, err, branch, line)
+		return nil, first.withBranchHere(ctx, err, branch)
 	}
 	if t.checkout, err = m.Registry().CheckoutOf(ctx, branch); err != nil { // nothing can land there now, and the error of a landing says why
 		t.checkout = nil
@@ -123,7 +120,7 @@ func foreseen(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 			unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command})
 			continue
 		}
-		agents = append(agents, work{Agent: h.Agent(s, w).In(m), handed: handed})
+		agents = append(agents, work{asked: asked{Agent: h.Agent(s, w).In(m)}, handed: handed})
 	}
 	return agents, unknown, nil
 }

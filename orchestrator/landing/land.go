@@ -20,22 +20,21 @@ const tries = 3
 // Land lands the state of an agent in a branch. It refuses before anything moves; after an error
 // the branch and its checkout are as before.
 func Land(ctx context.Context, h *app.App, s *session.Session, agentName string, o Options) (*Landed, error) {
-	w, err := workOf(ctx, h, s, agentName)
+	w, err := workOf(ctx, h, s, agentName, "land")
 	if err != nil {
 		return nil, err
 	}
 	if o.As = cmp.Or(o.As, Squash); !slices.Contains(Forms, o.As) {
 		return nil, errs.New(errs.Usage, "--as %s: it takes squash, commits or merge", o.As)
 	}
-	w.handed = o.Handed
-	branch, err := w.branchFor(ctx, o.Into, o.lineInto(w))
+	w.handed, w.turn, w.into = o.Handed, o.Turn, o.Into
+	branch, err := w.branchFor(ctx)
 	if err != nil {
 		return nil, err
 	}
 	commands, err := checksFor(h, o.Checks, o.NoCheck)
 	if err != nil {
-		o.Checks, o.NoCheck = nil, true
-		return nil, errs.WithHints(err, o.line(s, agentName))
+		return nil, errs.WithHints(err, w.line(app.Without("check"), app.With("no-check")))
 	}
 	l := &landing{work: w, options: o, target: target{branch: branch}, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
 	if o.DryRun {
@@ -53,9 +52,7 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	defer done()
 	landed, err := l.run(ctx)
 	if err != nil {
-		o = l.options
-		o.Edit = nil
-		w.keepWords(o.line(s, agentName), l.edited)
+		l.keepWords(l.edited)
 		return landed, err
 	}
 	if s.Host == "" {
@@ -101,7 +98,7 @@ func (l *landing) run(ctx context.Context) (*Landed, error) {
 		}
 	}
 	return nil, errs.New(errs.Locked, "branch %s: has moved %d times meanwhile, not landed", l.branch, tries).
-		Hint("%s", l.options.line(l.Session, l.Record.Name))
+		Hint("%s", l.line())
 }
 
 // ask lets the user edit the message while others may land. The draft describes what would land
@@ -155,7 +152,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	if err != nil {
 		return nil, err
 	}
-	line := l.options.line(l.Session, l.Record.Name)
+	line := l.line()
 	err = v.advance(ctx, &landed.Landing, line, keeps, l.see) // looks for obstacles while it holds the lock of the index
 	switch {
 	case errors.Is(err, refs.ErrMoved):

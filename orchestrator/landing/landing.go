@@ -34,22 +34,6 @@ func (l *landing) message(ctx context.Context, draft string) (string, error) {
 	return l.edited + "\n", nil
 }
 
-func (l *landing) againLine() string {
-	return l.line(func(o *Options) { o.Again = true })
-}
-
-// squashLine returns the command that lands the same as one commit.
-func (l *landing) squashLine() string {
-	return l.line(func(o *Options) { o.As = Squash }) + " --as " + string(Squash)
-}
-
-// line returns the command of the landing with a change of its options.
-func (l *landing) line(change func(o *Options)) string {
-	o := l.options
-	change(&o)
-	return o.line(l.Session, l.Record.Name)
-}
-
 // nextID returns a number for the landing that the refs of no earlier one have, also if the record of that one is
 // lost. The caller keeps others from landing.
 func (l *landing) nextID(ctx context.Context) int {

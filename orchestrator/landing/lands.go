@@ -70,11 +70,11 @@ type Shown struct {
 // a state that the user has looked at before, the first tree is what a landing of that one would make. The object store
 // may be one that keeps nothing.
 func ShowWork(ctx context.Context, of app.Agent, seen, twin, commit string) (Shown, error) {
-	w := work{Agent: of}
+	w := work{asked: asked{Agent: of, command: "land"}}
 	if seen == "" { // what the user had not committed is not the agent's
 		seen = w.Record.Handed()
 	}
-	branch, err := w.branchFor(ctx, "", Options{}.lineInto(w))
+	branch, err := w.branchFor(ctx)
 	if err != nil {
 		return Shown{}, err
 	}

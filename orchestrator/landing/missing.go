@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree/states"
@@ -89,7 +90,7 @@ func (l *landing) noteMissing(ctx context.Context) error {
 	}
 	paths, _, err := missing(ctx, l.work, l.target, steps[0].From)
 	if len(paths) > 0 {
-		l.App.Notef("%s: %s has %s as before its work; %s brings it again", l.name(), l.branch, few(paths, namedPaths), l.againLine())
+		l.App.Notef("%s: %s has %s as before its work; %s brings it again", l.name(), l.branch, few(paths, namedPaths), l.line(app.With("again")))
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
@@ -35,7 +36,7 @@ func (l *landing) refuseReverted(ctx context.Context) error {
 	if err != nil || len(reverted) == 0 {
 		return err
 	}
-	return errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), l.lostLine(reverted)).Hint("%s", l.againLine())
+	return errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), l.lostLine(reverted)).Hint("%s", l.line(app.With("again")))
 }
 
 // refuseAside refuses a turn that the agent has not gone on from, as after paw update has left out of its work what the
@@ -63,7 +64,7 @@ func (l *landing) noteReverted(ctx context.Context) error {
 	}
 	reverted, err := l.reverted(ctx, l.target, l.source.twin)
 	if len(reverted) > 0 {
-		l.App.Notef("%s: %s; %s brings it again", l.name(), l.lostLine(reverted), l.againLine())
+		l.App.Notef("%s: %s; %s brings it again", l.name(), l.lostLine(reverted), l.line(app.With("again")))
 	}
 	return err
 }

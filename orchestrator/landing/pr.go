@@ -49,31 +49,17 @@ type puller struct {
 	edited string // title and text that the user has edited
 }
 
-// line returns the command for a pull request of a turn, "" for the present state, for hints.
-func (p *puller) line(turn, base string) string {
-	line := "paw pr " + p.name() + atTurn(turn) + branchFlag(p.Session, "base", base)
-	if p.options.Message != "" {
-		line += " --message " + errs.Quote(p.options.Message)
-	}
-	switch {
-	case p.options.Draft:
-		line += " --draft"
-	case p.options.Web:
-		line += " --web"
-	}
-	return line
-}
-
 // PullRequest pushes the branch of an agent, with a commit for what is not committed, and creates a
 // pull request. It touches neither the agent's worktree nor its index nor its branch, and pushes
 // nothing else. If somebody else has pushed to the remote's branch, it refuses.
 func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName string, o PullOptions) (*Pulled, error) {
-	w, err := workOf(ctx, h, s, agentName)
+	w, err := workOf(ctx, h, s, agentName, "pr")
 	if err != nil {
 		return nil, err
 	}
+	w.turn, w.into = o.Turn, o.Base
 	p := &puller{work: w, options: o}
-	base, err := w.branchFor(ctx, o.Base, func(branch string) string { return p.line(o.Turn, branch) })
+	base, err := w.branchFor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +73,7 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	} else {
 		p.version = w.cliVersion(ctx)
 	}
-	if p.source, err = p.lookAtSource(ctx, o.Turn, func(turn string) string { return p.line(turn, o.Base) }); err != nil {
+	if p.source, err = p.lookAtSource(ctx); err != nil {
 		return nil, err
 	}
 	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.foresee, p.words, p.commit, p.plan}
@@ -96,7 +82,7 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			p.keepWords(p.line(o.Turn, o.Base), p.edited)
+			p.keepWords(p.edited)
 			return nil, err
 		}
 		if p.done.Nothing {
@@ -132,7 +118,7 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	if p.push == p.base && p.baseThere == "" {
 		e := errs.New(errs.Usage, "branch %s: %s has none of that name to ask for a pull request into", p.done.Base, p.push.Name)
 		if head != "" {
-			return e.Hint("%s", p.line(p.options.Turn, head))
+			return e.Hint("%s", p.lineInto(head))
 		}
 		return e.Hint("git push %s %s", errs.Quote(p.push.Name), errs.Quote(p.done.Base))
 	}

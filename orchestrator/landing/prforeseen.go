@@ -24,5 +24,5 @@ func (p *puller) foresee(ctx context.Context) error {
 		return err
 	}
 	return errs.New(errs.Failed, "%s: %s cannot have %s beside its branch %s", p.name(), p.push.Name, p.done.Branch, slices.Min(slices.Collect(maps.Keys(found)))).
-		Hint("%s", p.line(p.options.Turn, p.done.Base))
+		Hint("%s", p.line())
 }

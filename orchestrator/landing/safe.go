@@ -14,7 +14,7 @@ import (
 // Safe returns the newest snapshot of the agent whose work a branch of the user has: its state landed or
 // was merged, or each path of it is there; "" for none.
 func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *session.Agent) string {
-	asked := work{Agent: app.Agent{Session: s, Record: w, Repo: m}, records: []*session.Session{s}}
+	of := work{asked: asked{Agent: app.Agent{Session: s, Record: w, Repo: m}}, records: []*session.Session{s}}
 	branches := []string{s.Target}
 	for _, l := range slices.Backward(s.Landings) {
 		if l.TurnSession == w.TurnSession {
@@ -22,12 +22,12 @@ func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *sessi
 		}
 	}
 	for _, branch := range app.Once(branches) {
-		if state, err := asked.safeIn(ctx, branch); err == nil && state != "" {
+		if state, err := of.safeIn(ctx, branch); err == nil && state != "" {
 			return state
 		}
 	}
 	commits := slices.Clone(w.Pushed)
-	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && len(ownLandings(asked, s.Target)) > 0 { // an update after it may have brought all
+	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && len(ownLandings(of, s.Target)) > 0 { // an update after it may have brought all
 		commits = append(commits, tip)
 	}
 	for _, commit := range slices.Backward(commits) {

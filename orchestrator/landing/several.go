@@ -91,7 +91,7 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 func (all Several) leaveOut(h *app.App, s *session.Session, f *Forecast, names []string) []string {
 	for _, o := range f.Agents {
 		if o.LeftOut != "" && o.Lands() {
-			h.Notef("left out: %s (%s); %s lands it all the same", o.Agent, o.LeftOut, all.line(s, o.Agent))
+			h.Notef("left out: %s (%s); %s lands it all the same", o.Agent, o.LeftOut, (asked{Agent: h.Agent(s, s.Agent(o.Agent)), command: "land", into: all.Into}).line())
 			names = slices.DeleteFunc(names, func(name string) bool { return name == o.Agent })
 		}
 	}
@@ -190,7 +190,7 @@ func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentNa
 	case landed.Nothing:
 		return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s, which has all of it", s.Name, agentName, landed.Target)
 	}
-	return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("%s", Options{Into: into}.line(s, agentName))
+	return "", errs.New(errs.Failed, "%s/%s: does not conflict with %s", s.Name, agentName, landed.Target).Hint("%s", (asked{Agent: h.Agent(s, s.Agent(agentName)), command: "land", into: into}).line())
 }
 
 // BackPrompt returns the prompt for an agent whose work did not land because of a conflict or a

@@ -33,8 +33,6 @@ type source struct {
 	now   states.State // the state, if it is the present one and follows the chain
 
 	finished session.Finished // turns that had ended well at the time of the look
-	number   string           // turn that was asked for, "" for the present state
-	line     lineOf           // the command of paw that looks; nil for one that writes into the worktree
 }
 
 // skippedError is an error of one agent that paw land --all leaves out and names: its state cannot be taken now, or nothing of
@@ -45,8 +43,8 @@ func (e *skippedError) Unwrap() error { return e.error }
 
 // lookAtSource takes the state of an agent: the present state of an agent at rest, or the end of a
 // turn. It refuses a state that cannot be taken exactly; the hint names a turn that can.
-func (w work) lookAtSource(ctx context.Context, number string, line lineOf) (*source, error) {
-	src, err := w.sourceOf(ctx, number, line)
+func (w work) lookAtSource(ctx context.Context) (*source, error) {
+	src, err := w.sourceOf(ctx)
 	if err == nil {
 		err = src.take(ctx, w)
 	}
@@ -54,14 +52,14 @@ func (w work) lookAtSource(ctx context.Context, number string, line lineOf) (*so
 }
 
 // sourceOf looks at the turns of an agent, whose state take then takes.
-func (w work) sourceOf(ctx context.Context, number string, line lineOf) (*source, error) {
+func (w work) sourceOf(ctx context.Context) (*source, error) {
 	if w.Session.Host != "" {
-		return w.handedSource(line)
+		return w.handedSource()
 	}
 	if err := observe.RefuseUnfinished(w.Session, w.Record); err != nil {
 		return nil, err
 	}
-	if number == "" {
+	if w.turn == "" {
 		if err := observe.RefuseHalfMoved(ctx, w.App, w.Session, w.Record.Name); err != nil {
 			return nil, err
 		}
@@ -70,14 +68,14 @@ func (w work) sourceOf(ctx context.Context, number string, line lineOf) (*source
 	if err != nil {
 		return nil, err
 	}
-	return &source{turns: list.Turns, finished: w.Record.Finished, number: number, line: line}, nil
+	return &source{turns: list.Turns, finished: w.Record.Finished}, nil
 }
 
 // take takes the state, unless another machine has taken it.
 func (src *source) take(ctx context.Context, w work) (err error) {
 	switch {
 	case w.Session.Host != "":
-	case src.number == "":
+	case w.turn == "":
 		err = src.takeNow(ctx, w)
 	default:
 		err = src.takeTurn(ctx, w)
@@ -89,8 +87,8 @@ func (src *source) take(ctx context.Context, w work) (err error) {
 }
 
 // handedSource returns the state of an agent of another machine as a source. That machine does not
-// know what was typed here, so its hint for a turn gets the options.
-func (w work) handedSource(line lineOf) (*source, error) {
+// know what was typed here, so its hint for a turn gets the flags.
+func (w work) handedSource() (*source, error) {
 	one, there := w.handed[w.Record.Name]
 	switch {
 	case !there:
@@ -99,19 +97,19 @@ func (w work) handedSource(line lineOf) (*source, error) {
 		told := *one.Err
 		told.Hints = slices.Clone(told.Hints)
 		for i, hint := range told.Hints {
-			if number, ok := strings.CutPrefix(hint, Options{}.line(w.Session, w.Record.Name)+"@"); ok {
-				told.Hints[i] = line(number)
+			if number, ok := strings.CutPrefix(hint, "paw land "+w.name()+"@"); ok {
+				told.Hints[i] = w.lineAt(number)
 			}
 		}
 		return nil, &told
 	}
-	return &source{state: one.State, twin: one.Twin, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.Record.Finished, line: line}, nil
+	return &source{state: one.State, twin: one.Twin, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.Record.Finished}, nil
 }
 
 func (src *source) takeNow(ctx context.Context, w work) error {
 	path, name := w.Record.WorktreePath, w.Record.Name
 	refuse := observe.RefuseBusy
-	if src.line == nil { // the command writes into the worktree
+	if w.writes() {
 		refuse = observe.RefuseNotAtRest
 	}
 	facts, err := refuse(ctx, w.App, w.Session, name)
@@ -119,8 +117,8 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 		return src.withTurnHint(err, w)
 	}
 	if err := observe.RefuseGone(facts, name); err != nil {
-		if number := src.lastEnd(); number > 0 && src.line != nil {
-			err = errs.WithHints(err, src.line(strconv.Itoa(number)))
+		if number := src.lastEnd(); number > 0 && !w.writes() {
+			err = errs.WithHints(err, w.lineAt(strconv.Itoa(number)))
 		}
 		return err
 	}
@@ -179,7 +177,7 @@ func notSaved(agentName string, shot snapshot.Snapshot) *errs.Error {
 }
 
 func (src *source) takeTurn(ctx context.Context, w work) error {
-	one, err := turns.Numbered(w.Session, turns.AgentTurns{Agent: w.Record.Name, Turns: src.turns}, src.number)
+	one, err := turns.Numbered(w.Session, turns.AgentTurns{Agent: w.Record.Name, Turns: src.turns}, w.turn)
 	if err != nil {
 		return err
 	}
@@ -188,7 +186,7 @@ func (src *source) takeTurn(ctx context.Context, w work) error {
 	}
 	src.turn = one.Number
 	src.turns = src.turns[:slices.IndexFunc(src.turns, func(t turns.Turn) bool { return t.Number == one.Number })+1]
-	if src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: src.line("")}); err != nil {
+	if src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: w.lineAt("")}); err != nil {
 		return err
 	}
 	if src.chain, err = turns.ChainOf(ctx, w.Agent); err == nil {
@@ -200,11 +198,11 @@ func (src *source) takeTurn(ctx context.Context, w work) error {
 // withTurnHint replaces the hints of a refusal by a command for the last turn that can be taken.
 func (src *source) withTurnHint(err error, w work) error {
 	var e *errs.Error
-	if !errors.As(err, &e) || e.Kind != errs.Refused || src.line == nil {
+	if !errors.As(err, &e) || e.Kind != errs.Refused || w.writes() {
 		return err
 	}
 	if number := src.lastEnd(); number > 0 {
-		return errs.New(errs.Refused, "%w", err).Hint("%s", src.line(strconv.Itoa(number)))
+		return errs.New(errs.Refused, "%w", err).Hint("%s", w.lineAt(strconv.Itoa(number)))
 	}
 	return err
 }
@@ -235,8 +233,8 @@ func (src *source) onItsBranch(ctx context.Context, w work) error {
 // command that moves the agent's branch to the worktree's commit if no commit of the branch is lost
 // by that.
 func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, tip string) error {
-	if number := src.lastEnd(); number > 0 && src.line != nil {
-		refused = refused.Hint("%s", src.line(strconv.Itoa(number)))
+	if number := src.lastEnd(); number > 0 && !w.writes() {
+		refused = refused.Hint("%s", w.lineAt(strconv.Itoa(number)))
 	}
 	head, err := w.Repo.Refs().WorktreeHead(ctx, w.Record.WorktreePath)
 	if err != nil {

@@ -246,13 +246,13 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 	if err != nil {
 		return nil, err
 	}
-	all, err := standings(ctx, work{Agent: app.Agent{App: h, Session: s, Repo: m}})
+	all, err := standings(ctx, work{asked: asked{Agent: app.Agent{App: h, Session: s, Repo: m}}})
 	return slices.DeleteFunc(all, func(one Stand) bool { return one.Session != s.Name }), err
 }
 
 // InBranches returns the landings that branches have, by their commits, for states.Store.Blame.
 func InBranches(ctx context.Context, h *app.App, m *worktree.Manager) (map[string]states.Landing, error) {
-	w := work{Agent: app.Agent{App: h, Session: &session.Session{GitCommonDir: m.Repository.CommonDir}, Repo: m}}
+	w := work{asked: asked{Agent: app.Agent{App: h, Session: &session.Session{GitCommonDir: m.Repository.CommonDir}, Repo: m}}}
 	sessions, err := w.siblings()
 	if err != nil {
 		return nil, err

@@ -30,17 +30,16 @@ func (t target) place(m *worktree.Manager) string {
 	return app.RootIn(m.Repository)
 }
 
-// branchFor returns the branch that the agent's work lands in. line returns the command with another
-// branch, for hints.
-func (w work) branchFor(ctx context.Context, into string, line func(branch string) string) (string, error) {
-	if into != "" {
-		return into, nil
+// branchFor returns the branch that the agent's work lands in.
+func (w work) branchFor(ctx context.Context) (string, error) {
+	if w.into != "" {
+		return w.into, nil
 	}
 	if w.follow(ctx, w.Session.Target); w.Session.Target != "" {
 		return w.Session.Target, nil
 	}
 	err := errs.New(errs.Usage, "%s: into which branch? it is not known which was checked out where session %s was started", w.Record.Name, w.Session.Name)
-	return "", w.withBranch(ctx, err, line)
+	return "", w.withBranch(ctx, err)
 }
 
 // follow gives the sessions of the repository the new name of a branch that the user has renamed
@@ -96,13 +95,12 @@ func (w work) adopt(ctx context.Context, branch string) error {
 }
 
 // lookAtTarget looks up a branch and its checkout. It refuses a branch that an agent works on, and
-// a checkout with an unfinished merge, rebase or the like. line returns the command with another
-// branch, for hints.
-func (w work) lookAtTarget(ctx context.Context, branch string, line func(branch string) string) (target, error) {
+// a checkout with an unfinished merge, rebase or the like.
+func (w work) lookAtTarget(ctx context.Context, branch string) (target, error) {
 	t := target{branch: branch}
 	var err error
 	if t.tip, err = tipOf(ctx, w.Repo, branch); err != nil {
-		return t, w.withBranchHere(ctx, err, branch, line)
+		return t, w.withBranchHere(ctx, err, branch)
 	}
 	if owner := w.agentOn(branch); owner != "" {
 		return t, errs.New(errs.Refused, "branch %s: %s works on it", branch, owner).Hint("git branch")
@@ -118,7 +116,7 @@ func (w work) lookAtTarget(ctx context.Context, branch string, line func(branch 
 
 // withBranchHere adds to the error about a branch that does not exist the commands that make it, or
 // take another one.
-func (w work) withBranchHere(ctx context.Context, err error, branch string, line func(branch string) string) error {
+func (w work) withBranchHere(ctx context.Context, err error, branch string) error {
 	var e *errs.Error
 	if !errors.Is(err, errNoBranch) || !errors.As(err, &e) {
 		return err
@@ -126,19 +124,19 @@ func (w work) withBranchHere(ctx context.Context, err error, branch string, line
 	if branch != w.Session.Target {
 		e = e.Hint("git branch %s", errs.Quote(branch))
 	}
-	return w.withBranch(ctx, e, line)
+	return w.withBranch(ctx, e)
 }
 
 // withBranch adds the command with a branch that exists: the session's target, the branch of the main
 // checkout, or one at the commit that is checked out there. Without one it adds the command that
 // makes one.
-func (w work) withBranch(ctx context.Context, e *errs.Error, line func(branch string) string) error {
+func (w work) withBranch(ctx context.Context, e *errs.Error) error {
 	m := w.Repo.Refs()
 	if tip, err := m.BranchTip(ctx, w.Session.Target); err == nil && tip != "" {
-		return e.Hint("%s", line(w.Session.Target))
+		return e.Hint("%s", w.lineInto(w.Session.Target))
 	}
 	if here := w.branchHere(); here != "" {
-		return e.Hint("%s", line(here))
+		return e.Hint("%s", w.lineInto(here))
 	}
 	head := ""
 	if repository, err := gitdir.Discover(w.Session.RepoPath); err == nil {
@@ -147,10 +145,10 @@ func (w work) withBranch(ctx context.Context, e *errs.Error, line func(branch st
 	branches, _ := m.List(ctx, "refs/heads/")
 	for _, ref := range slices.Sorted(maps.Keys(branches)) {
 		if branch := strings.TrimPrefix(ref, "refs/heads/"); branches[ref] == head && w.agentOn(branch) == "" {
-			return e.Hint("%s", line(branch))
+			return e.Hint("%s", w.lineInto(branch))
 		}
 	}
-	return e.Hint("git branch %s", w.Session.Name).Hint("%s", line(w.Session.Name))
+	return e.Hint("git branch %s", w.Session.Name).Hint("%s", w.lineInto(w.Session.Name))
 }
 
 // branchHere returns the branch of the main checkout, "" for none. For a bare repository it is the

@@ -79,7 +79,7 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 
 // undoable returns a landing that can be undone, and the checkout of its target.
 func undoable(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session, id int) (l *session.Landing, checkout string, err error) {
-	all, err := standings(ctx, work{Agent: app.Agent{App: h, Session: s, Repo: m}})
+	all, err := standings(ctx, work{asked: asked{Agent: app.Agent{App: h, Session: s, Repo: m}}})
 	if err != nil {
 		return nil, "", err
 	}
@@ -161,14 +161,14 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 		v.home.Notef("who else has landing %d is not known: %v", l.ID, err)
 		return
 	}
-	sessions, err := work{Agent: app.Agent{App: v.home, Session: s, Repo: v.m}}.siblings()
+	sessions, err := work{asked: asked{Agent: app.Agent{App: v.home, Session: s, Repo: v.m}}}.siblings()
 	if err != nil {
 		sessions = []*session.Session{s}
 	}
 	kept := slices.ContainsFunc(refs, func(ref string) bool { return strings.HasPrefix(ref, "refs/heads/") && ref != "refs/heads/"+l.Target })
 	for _, one := range sessions {
 		for i := range one.Agents {
-			w := work{Agent: v.home.Agent(one, &one.Agents[i]).In(v.m)}
+			w := work{asked: asked{Agent: v.home.Agent(one, &one.Agents[i]).In(v.m)}}
 			branch, now := "refs/heads/"+w.Record.Branch, turn.NowRef(w.Record.TurnSession)
 			v.noteAgent(w, l, slices.Contains(refs, branch) || slices.Contains(refs, now), slices.Contains(began, now))
 			refs = slices.DeleteFunc(refs, func(ref string) bool { return ref == branch })

@@ -37,11 +37,12 @@ type Updated struct {
 // landing. What the agent has not committed stays uncommitted. A conflict changes nothing; paw
 // rewind --undo undoes an update.
 func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from string, dryRun bool) (*Updated, error) {
-	w, err := workOf(ctx, h, s, agentName)
+	w, err := workOf(ctx, h, s, agentName, "update")
 	if err != nil {
 		return nil, err
 	}
-	branch, err := w.branchFor(ctx, from, w.updateLine)
+	w.into = from
+	branch, err := w.branchFor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +72,6 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 	return done, w.adopt(ctx, branch)
 }
 
-// updateLine returns the command that merges a branch into the agent's worktree, for hints.
-func (w work) updateLine(from string) string {
-	return "paw update " + w.name() + branchFlag(w.Session, "from", from)
-}
-
 // moveTo brings the worktree to the result of an update.
 func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal, was string) error {
 	last, err := t.Dir.Last()
@@ -99,7 +95,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		},
 	})
 	if err != nil {
-		return app.Unmoved(err, w.Record.Name+": not updated", w.updateLine(done.From))
+		return app.Unmoved(err, w.Record.Name+": not updated", w.line())
 	}
 	done.Rescue = moved.Ref
 	w.App.Step("update.done")
@@ -110,13 +106,13 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 // prepareUpdate merges, and makes the commit that the worktree will become: a snapshot on top of
 // the branch's new commit. was is the state before.
 func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was string, err error) {
-	src, err := w.lookAtSource(ctx, "", nil)
+	src, err := w.lookAtSource(ctx)
 	if err != nil {
 		return "", "", err
 	}
 	tip, err := tipOf(ctx, w.Repo, done.From)
 	if err != nil {
-		return "", "", w.withBranchHere(ctx, err, done.From, w.updateLine)
+		return "", "", w.withBranchHere(ctx, err, done.From)
 	}
 	has, err := w.Repo.Objects().Contains(ctx, src.head, tip)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 
 // work is an agent whose work is asked about, with its repository.
 type work struct {
-	app.Agent
+	asked
 	handed  map[string]Handed  // nil for agents of this machine
 	records []*session.Session // all records, read while nobody else can land; nil: read when they are needed
 }
@@ -43,8 +43,8 @@ type Handed struct {
 	Err   *errs.Error // why the state could not be taken, nil if it was
 }
 
-func workOf(ctx context.Context, h *app.App, s *session.Session, agentName string) (work, error) {
-	w := work{Agent: app.Agent{App: h, Session: s}}
+func workOf(ctx context.Context, h *app.App, s *session.Session, agentName, command string) (work, error) {
+	w := work{asked: asked{Agent: app.Agent{App: h, Session: s}, command: command}}
 	var err error
 	if w.Record, err = app.AgentNamed(s, agentName); err != nil {
 		return w, err
@@ -65,9 +65,6 @@ func (w work) allRecords() ([]*session.Session, error) {
 	all, _, err := w.App.Store.ListAll()
 	return all, err
 }
-
-// name returns the agent as the user calls it.
-func (w work) name() string { return w.Session.Name + "/" + w.Record.Name }
 
 // badEnd says how the agent's last turn ended if not well, as turns.BadEnd does.
 func (w work) badEnd(ctx context.Context) string {
@@ -97,9 +94,9 @@ func edited(ctx context.Context, edit func(context.Context, string) (string, err
 	return text, nil
 }
 
-// keepWords saves a message that the user wrote for a command that then failed, and notes how to
-// use it with the command. The file is deleted with the agent.
-func (w work) keepWords(command, words string) {
+// keepWords saves a message that the user wrote for the command, which then failed, and notes how to
+// use it. The file is deleted with the agent.
+func (w work) keepWords(words string) {
 	if words == "" {
 		return
 	}
@@ -108,7 +105,7 @@ func (w work) keepWords(command, words string) {
 		w.App.Notef("your message could not be kept: %v\n%s", err, words)
 		return
 	}
-	w.App.Notef(`your message is kept; %s --message "$(cat %s)"`, command, errs.Quote(file))
+	w.App.Notef(`your message is kept; %s --message "$(cat %s)"`, w.line(app.Without("edit"), app.Without("message")), errs.Quote(file))
 }
 
 // cliVersion asks an agent's CLI for its version in the background. The returned function waits for

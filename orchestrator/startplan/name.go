@@ -116,7 +116,12 @@ func (n naming) withFree(taken *errs.Error, stem string) *errs.Error {
 	if name == "" {
 		return taken
 	}
-	return taken.Hint("paw start --cli %s --name %s", itemsOf(n.agents), name)
+	return taken.Hint("%s", n.line("start", n.agents, app.With("name", name)))
+}
+
+// line returns a command that starts agents as it was asked for.
+func (n naming) line(command string, agents []session.Agent, more app.Flag) string {
+	return app.Agent{App: n.home}.Line(command, "", app.With("cli", itemsOf(agents)), more)
 }
 
 // keptTurns returns the refusal of a name with turns of an earlier session.
@@ -185,7 +190,7 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 			}
 		}
 		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath).
-			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("paw add --cli %s --session %s", itemsOf(agents), name), true
+			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("%s", n.line("add", agents, app.With("session", name))), true
 	case s != nil:
 		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath), false
 	case runs:

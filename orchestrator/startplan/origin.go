@@ -54,7 +54,7 @@ func originOf(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 		}
 		return from, err
 	}
-	command := fmt.Sprintf("paw add --cli %s --from %s --force", strings.Join(o.CLIs, ","), text)
+	command := app.Agent{App: h}.Line("add", "", app.With("cli", strings.Join(o.CLIs, ",")), app.With("from", text), app.With("force"))
 	if err := fillOrigin(ctx, h, m, s, from, list, turns.Force{Yes: o.Force, Command: command}); err != nil {
 		return nil, err
 	}
