@@ -155,7 +155,7 @@ func (l *origins) state(ctx context.Context, s *session.Session, o BlameOptions)
 	number, err := strconv.Atoi(o.Turn)
 	commit := l.refs[turn.TurnRef(w.TurnSession, number)]
 	if last, _ := a.TurnDir().Last(); err == nil && number > turn.NumberOf(last) {
-		return "", errs.New(errs.NotFound, "%s: has no turn %s", o.Agent, o.Turn).Hint("paw turns %s %s", s.Name, o.Agent)
+		return "", errs.New(errs.NotFound, "%s: has no turn %s", o.Agent, o.Turn).Hint("paw turns %s/%s", s.Name, o.Agent)
 	}
 	if err != nil || commit == "" && number != 0 {
 		return "", errs.New(errs.Failed, "%s: turn %s has no snapshot", o.Agent, o.Turn).Hint("paw turns %s/%s", s.Name, o.Agent)

@@ -78,7 +78,7 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 	r := &rewinding{Agent: h.Agent(s, w), dryRun: dryRun, again: h.Agent(s, w).Line("rewind", s.Name+"/"+agentName, app.With("undo")), undo: true}
 	r.aim = func(t *turns.Recorder, op *turn.Op) (goal aim, err error) {
 		if op == nil || !t.Repo.Objects().Has(ctx, op.Files) || !t.Repo.Objects().Has(ctx, op.Before) {
-			return goal, errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s %s", s.Name, agentName)
+			return goal, errs.New(errs.NotFound, "%s: nothing was rewound", agentName).Hint("paw turns %s/%s", s.Name, agentName)
 		}
 		goal = aim{commit: op.Files, op: turn.Op{Kind: op.Kind, Undone: !op.Undone, At: op.From}}
 		goal.state = func(c *turns.Chain) (string, error) { return c.Back(ctx, *op) }

@@ -126,7 +126,7 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 			failure = r.interrupted(r.one.Number())
 			return t.Abort(ctx, r.one, &turn.Abort{Reason: turn.ReasonInterrupted})
 		case failed != nil:
-			failure = errs.New(errs.AgentFailed, "%s: turn %d failed: %s", r.Record.Name, r.one.Number(), failed.Message).Hint("paw turns %s %s", r.Session.Name, r.Record.Name)
+			failure = errs.New(errs.AgentFailed, "%s: turn %d failed: %s", r.Record.Name, r.one.Number(), failed.Message).Hint("paw turns %s/%s", r.Session.Name, r.Record.Name)
 			return t.Abort(ctx, r.one, failed)
 		default:
 			_, err := t.Finish(ctx, r.one, answer)

@@ -19,7 +19,7 @@ func (w *world) turnsOf(agent string) []turnJSON {
 func (w *world) turnsIn(session, agent string) []turnJSON {
 	w.t.Helper()
 	var v turnsJSON
-	if err := json.Unmarshal([]byte(w.ok(w.paw("turns", session, agent, "--json")).stdout), &v); err != nil {
+	if err := json.Unmarshal([]byte(w.ok(w.paw("turns", session+"/"+agent, "--json")).stdout), &v); err != nil {
 		w.t.Fatal(err)
 	}
 	return v.Agents[0].Turns

@@ -30,7 +30,7 @@ type logOptions struct {
 func newLog(a *invocation) *cobra.Command {
 	o := &logOptions{invocation: a, grep: grepOptions{invocation: a, most: 100}}
 	cmd := &cobra.Command{
-		Use:   "log [NAME] [AGENT[@N]] [N]",
+		Use:   "log [AGENT[@N]] [N]",
 		Short: "Show the conversation of an agent",
 		Long: exits(`Show the conversation of an agent, read from its CLI's own record: prompts, answers,
 and the tools the CLI used with their results. It works while the agent runs, after a
@@ -50,9 +50,9 @@ of those that are named, with --all of all sessions; the newest first. 0 also wi
 			if cmd.Flags().Changed("grep") {
 				return nil
 			}
-			return cobra.MaximumNArgs(3)(cmd, args)
+			return cobra.MaximumNArgs(2)(cmd, args)
 		},
-		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
@@ -178,14 +178,14 @@ func (o *logOptions) printLog(sessionName string, l *orchestrator.Logged) {
 		o.note(fmt.Sprintf("%d records of the conversation were not understood", l.Skipped))
 	}
 	if n := len(l.Elsewhere); n > 0 {
-		o.note(fmt.Sprintf("%s in another conversation: %s", turnsWere(l.Elsewhere), errs.Line("paw log %s %s --turn %d", sessionName, l.Agent, l.Elsewhere[n-1])))
+		o.note(fmt.Sprintf("%s in another conversation: %s", turnsWere(l.Elsewhere), errs.Line("paw log %s/%s --turn %d", sessionName, l.Agent, l.Elsewhere[n-1])))
 	}
 	switch {
 	case len(l.Messages) > 0:
 	case l.Turn != nil:
 		fmt.Fprintf(o.stdout, "the conversation has no messages of turn %d\n", l.Turn.Number)
 	case l.Asked:
-		fmt.Fprintf(o.stdout, "nothing readable is left of the conversation: %s lists its turns\n", errs.Line("paw turns %s %s", sessionName, l.Agent))
+		fmt.Fprintf(o.stdout, "nothing readable is left of the conversation: %s lists its turns\n", errs.Line("paw turns %s/%s", sessionName, l.Agent))
 	default:
 		fmt.Fprintln(o.stdout, "no conversation yet")
 	}

@@ -94,60 +94,38 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 	return e
 }
 
-// sessionAndAgent reads [NAME] [AGENT] of a session that must exist. The agent is "" if none is
-// named.
-func (a *invocation) sessionAndAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
+// toAttach reads [NAME] [AGENT] of a session that must exist. The agent is "" if none is named.
+func (a *invocation) toAttach(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, "", err
 	}
 	q := newQuestion(cmd, h, args)
-	if q.name == "" && len(args) == 2 && !strings.Contains(args[1], "/") {
-		q.name, q.words = args[0], args[1:]
-	}
-	s, agents, err := q.shown() // an agent that is called like its session is shown with the session
-	switch {
-	case err != nil:
-		return nil, nil, "", err
-	case len(agents) > 1:
-		return nil, nil, "", usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
-	case len(agents) == 1:
-		return h, s, agents[0], nil
-	}
-	return h, s, "", nil
-}
-
-// sessionAndSome reads [NAME] [AGENT...] of a command that only shows something: the name of the
-// current session means all its agents, also where an agent has that name.
-func (a *invocation) sessionAndSome(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, error) {
-	h, err := a.paw()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	s, agents, err := newQuestion(cmd, h, args).shown()
-	return h, s, agents, err
-}
-
-// shown reads [NAME] [AGENT...] for sessionAndSome and sessionAndAgent.
-func (q question) shown() (*session.Session, []string, error) {
-	if q.name == "" && len(q.words) == 1 && q.words[0] != "" && q.sessionHere().Name == q.words[0] {
-		return q.sessionHere(), nil, nil
+	if here := q.sessionHere(); len(args) == 1 && args[0] != "" && args[0] == here.Name { // also where an agent has that name
+		return h, here, "", nil
 	}
 	s, agents, err := q.sessionAndAgents()
-	if err == nil && s == nil {
-		err = q.Place().None()
+	switch {
+	case err == nil && s == nil:
+		err = h.Place().None()
+	case err == nil && len(agents) > 1:
+		err = usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
+	case err == nil && len(agents) == 1:
+		return h, s, agents[0], nil
 	}
-	return s, agents, err
+	return h, s, "", err
 }
 
-// oneAgent reads [NAME] [AGENT] and returns an agent in any case: if none is named, the one
-// agentMeant finds.
+// oneAgent reads [AGENT]: if none is named, it is the one agentMeant finds.
 func (a *invocation) oneAgent(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
-	h, s, agent, err := a.sessionAndAgent(cmd, args)
-	if err != nil || agent != "" {
-		return h, s, agent, err
+	if len(args) > 0 {
+		return a.agent(cmd, args[0])
 	}
-	agent, err = agentMeant(cmd, h, s)
+	h, s, err := a.session(cmd)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	agent, err := agentMeant(cmd, h, s)
 	return h, s, agent, err
 }
 

@@ -21,15 +21,15 @@ import (
 
 func newPath(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "path [NAME] [AGENT]",
+		Use:   "path [AGENT]",
 		Short: "Print where an agent's worktree is",
 		Long: exits(`Print the path of an agent's worktree. AGENT may be left out where there is one agent
 only.`, exitUsage, exitNotFound),
 		Example: `  paw path claude
   cd "$(paw path claude)"
   code "$(paw path shop/claude)"`,
-		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completes(completion.oneAgent),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			_, s, agent, err := a.oneAgent(cmd, args)
 			if err != nil {
@@ -185,7 +185,7 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.sessionAndAgent(cmd, args)
+			h, s, agent, err := a.toAttach(cmd, args)
 			if err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ type envOptions struct {
 func newEnv(a *invocation) *cobra.Command {
 	o := &envOptions{invocation: a}
 	cmd := &cobra.Command{
-		Use:   "env [NAME] [AGENT]",
+		Use:   "env [AGENT]",
 		Short: "Print the variables that an agent has from its project",
 		Long: exits(`Print the variables that the project gives an agent: those of worktree.env, filled in for this
 agent, and those that its set-up has found out. With --export they are lines that a shell
@@ -228,8 +228,8 @@ reads, such as the one in which your editor or direnv runs.`, exitUsage, exitNot
 		Example: `  paw env claude
   eval "$(paw env claude --export)"
   paw env shop/claude --json`,
-		Args:              cobra.MaximumNArgs(2),
-		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.completes(completion.oneAgent),
 		RunE:              o.run,
 	}
 	cmd.Flags().BoolVar(&o.export, "export", false, "as lines that a shell reads")

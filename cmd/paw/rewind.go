@@ -59,7 +59,7 @@ func (o *rewindOptions) run(cmd *cobra.Command, args []string) error {
 		}
 		rewound, err = orchestrator.Rewind(cmd.Context(), h, s, agent, n, o.RewindOptions)
 	default:
-		return errs.New(errs.Usage, "%s: which turn? give its number, or --undo", agent).Hint("paw turns %s %s", s.Name, agent)
+		return errs.New(errs.Usage, "%s: which turn? give its number, or --undo", agent).Hint("paw turns %s/%s", s.Name, agent)
 	}
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ type turnsOptions struct {
 func newTurns(a *invocation) *cobra.Command {
 	o := &turnsOptions{invocation: a}
 	cmd := &cobra.Command{
-		Use:   "turns [NAME] [AGENT...]",
+		Use:   "turns [AGENT...]",
 		Short: "List the turns of the agents",
 		Long: exits(`List the turns of the agents: number, how each ended, the commit it ended on, the
 files it changed, how long it took, and its prompt, with what went wrong in
@@ -38,7 +38,7 @@ which it began. --since shows those that ended after a time: today, yesterday, a
   paw turns --since yesterday
   paw turns claude --json`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	cmd.Flags().StringVar(&o.since, "since", "", "only turns that ended after: today, yesterday, a date, or how long ago (90m, 8h)")
@@ -49,7 +49,7 @@ which it began. --since shows those that ended after a time: today, yesterday, a
 }
 
 func (o *turnsOptions) run(cmd *cobra.Command, args []string) error {
-	h, s, agents, err := o.sessionAndSome(cmd, args)
+	h, s, agents, err := o.agents(cmd, args)
 	if err != nil {
 		return err
 	}

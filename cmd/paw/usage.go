@@ -19,7 +19,7 @@ type usageOptions struct{ *invocation }
 func newUsage(a *invocation) *cobra.Command {
 	o := usageOptions{a}
 	cmd := &cobra.Command{
-		Use:   "usage [NAME] [AGENT...]",
+		Use:   "usage [AGENT...]",
 		Short: "Show what the agents' models took: tokens, and what they cost",
 		Long: exits(`Show how many tokens the models of agents took, as the CLIs' own records count them: all in all,
 or by turn where agents are named. INPUT was read anew, FROM CACHE and TO CACHE is what the
@@ -29,7 +29,7 @@ says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 		Example: `  paw usage
   paw usage claude
   paw usage --json`,
-		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
+		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
 	a.addJSON(cmd)
@@ -38,7 +38,7 @@ says what is used of them, as far as the CLI tells.`, exitUsage, exitNotFound),
 }
 
 func (o usageOptions) run(cmd *cobra.Command, args []string) error {
-	h, s, agents, err := o.sessionAndSome(cmd, args)
+	h, s, agents, err := o.agents(cmd, args)
 	if err != nil {
 		return err
 	}

@@ -38,8 +38,7 @@ func (a *invocation) session(cmd *cobra.Command) (*app.App, *session.Session, er
 	return h, s, err
 }
 
-// agent finds the agent that a word names: AGENT, SESSION/AGENT, or SESSION for a session with one
-// agent.
+// agent finds the agent that a word names: AGENT or SESSION/AGENT.
 func (a *invocation) agent(cmd *cobra.Command, word string) (*app.App, *session.Session, string, error) {
 	h, s, agents, err := a.agents(cmd, []string{word})
 	if err == nil && len(agents) > 1 {
@@ -97,13 +96,10 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(words) > 0 && len(having(here, words[:1])) == 0 { // SESSION AGENT..., as other commands take it
-		switch s, err := q.Store.Load(words[0]); {
-		case err != nil || s == nil:
-		case len(words) > 1:
-			return s, words[1:], nil
-		case len(s.Agents) == 1:
-			return s, app.AgentNames(s), nil
+	if len(words) > 0 && len(having(here, words[:1])) == 0 {
+		at := slices.Index(q.words, words[0])
+		if s, err := q.Store.Load(words[0]); err == nil && s != nil && at >= 0 {
+			return nil, nil, errs.New(errs.Usage, "%s: is a session", s.Name).Hint("%s", q.line(s.Name, slices.Concat(q.words[:at], q.words[at+1:])))
 		}
 	}
 	if len(here) == 0 {
@@ -116,7 +112,7 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 // addresses reports whether the word in front of a text names an agent, or would name one of a
 // session that exists.
 func (q question) addresses(word string) bool {
-	if of, agent, both := strings.Cut(q.named(word), "/"); both {
+	if of, agent, both := strings.Cut(named(word), "/"); both {
 		s, err := q.Store.Load(of)
 		return err == nil && s != nil && session.ValidateName("agent", agent) == nil
 	}
@@ -134,7 +130,7 @@ func (q question) addresses(word string) bool {
 // within returns AGENT[@N] for SESSION/AGENT[@N] of the session s. Other words come back unchanged.
 func (q question) within(s *session.Session, word string) string {
 	name, number, numbered := strings.Cut(word, "@")
-	of, agent, both := strings.Cut(q.named(name), "/")
+	of, agent, both := strings.Cut(named(name), "/")
 	switch {
 	case !both || of != s.Name:
 		return word
@@ -231,7 +227,7 @@ func (q question) split(words []string) (string, []string, error) {
 		if err := q.refuseHost(word); err != nil {
 			return "", nil, err
 		}
-		of, agent, both := strings.Cut(q.named(word), "/")
+		of, agent, both := strings.Cut(named(word), "/")
 		if !both {
 			agents = append(agents, word)
 			continue
@@ -322,35 +318,10 @@ func sessionNames(sessions []*session.Session) []string {
 	return names
 }
 
-// named converts a word to SESSION/AGENT if it is the branch of an agent, or SESSION:AGENT as in
-// tmux. Other words come back unchanged.
-func (q question) named(word string) string {
+// named converts SESSION:AGENT, as in tmux, to SESSION/AGENT. Other words come back unchanged.
+func named(word string) string {
 	if session, agent, ok := strings.Cut(word, ":"); ok && session != "" && agent != "" {
 		return session + "/" + agent
-	}
-	of, agent, both := strings.Cut(word, "/")
-	if !both {
-		return word
-	}
-	if s, err := q.Store.Load(of); err == nil && s != nil && s.Agent(agent) != nil {
-		return word
-	}
-	if rest, ok := strings.CutPrefix(word, "paw/"); ok {
-		of, agent, _ := strings.Cut(rest, "/")
-		if s, err := q.Store.Load(of); err == nil && s != nil && s.Agent(agent) != nil {
-			return rest
-		}
-	}
-	here, err := q.Place().Sessions()
-	if err != nil {
-		return word
-	}
-	for _, s := range here {
-		for i := range s.Agents {
-			if s.Agents[i].Branch == word {
-				return s.Name + "/" + s.Agents[i].Name
-			}
-		}
 	}
 	return word
 }

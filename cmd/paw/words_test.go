@@ -44,7 +44,7 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"kill-session":        "kill-session: no such command\npaw: hint: paw stop\n",
 		"broadcast a b":       "broadcast: no such command\npaw: hint: paw send --all a b\n",
 		"remove":              "paw remove: a word is missing; it is paw remove AGENT...\npaw: hint: paw remove --help\n",
-		"path a b c":          "paw path a b c: c is one word too many; it is paw path [NAME] [AGENT]\npaw: hint: paw path --help\n",
+		"path a b c":          "paw path a b c: b is one word too many; it is paw path [AGENT]\npaw: hint: paw path --help\n",
 		"completion tcsh":     "paw completion tcsh: it takes one of bash, zsh, fish\npaw: hint: paw completion --help\n",
 		"status --nosuch":     "--nosuch: paw status has no such flag\npaw: hint: paw status --help\n",
 		"status -z":           "-z: paw status has no such flag\npaw: hint: paw status --help\n",

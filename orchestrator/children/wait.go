@@ -247,7 +247,7 @@ func (w *Waited) Verdict(o WaitOptions) error {
 				return e.Hint("paw setup %s/%s", w.Session, a.Agent)
 			}
 		}
-		return e.Hint("paw turns %s %s", w.Session, strings.Join(failed, " "))
+		return e.Hint("paw turns %s --session %s", strings.Join(failed, " "), w.Session)
 	}
 	return nil
 }

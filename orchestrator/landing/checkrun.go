@@ -173,7 +173,7 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	}
 	ends := endsOf(w.Record.Base(), list.Turns)
 	if len(ends) < 2 {
-		return nil, errs.New(errs.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s %s", s.Name, agentName)
+		return nil, errs.New(errs.NotFound, "%s: no turn has ended whose end is known", agentName).Hint("paw turns %s/%s", s.Name, agentName)
 	}
 	b := &Broken{Session: s.Name, Agent: agentName}
 	fails := func(i int) (bool, error) {

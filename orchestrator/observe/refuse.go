@@ -219,7 +219,7 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	name := a.Record.Name
 	switch f.Running(a) {
 	case live.Headless:
-		return errs.New(errs.Locked, "%s: %s", name, HolderWords(a.Lock)).Hint("paw turns %s %s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
+		return errs.New(errs.Locked, "%s: %s", name, HolderWords(a.Lock)).Hint("paw turns %s/%s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
 	case live.Paneless:
 		return errs.New(errs.Locked, "%s: its CLI runs (pid %d), and has no pane", name, holderPID(a.Lock)).Hint("paw stop %s %s", s.Name, name)
 	case live.InPane, live.RunningUnseen:

@@ -40,7 +40,7 @@ func originOf(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 	from := &Origin{Origin: session.Origin{Agent: name}, source: w, makes: "--from"}
 	if numbered {
 		if from.Turn, err = strconv.Atoi(number); err != nil || from.Turn < 0 {
-			return nil, errs.New(errs.Usage, "--from %s: %q is not the number of a turn", text, number).Hint("paw turns %s %s", s.Name, name)
+			return nil, errs.New(errs.Usage, "--from %s: %q is not the number of a turn", text, number).Hint("paw turns %s/%s", s.Name, name)
 		}
 	} else if last := len(list.Turns) - 1; last >= 0 && cutWithState(list.Turns[last]) {
 		from.Turn = list.Turns[last].Number
@@ -80,14 +80,14 @@ func fillOrigin(ctx context.Context, h *app.App, m *worktree.Manager, s *session
 	case err != nil:
 		return err
 	case one.State == turn.InProgress:
-		return errs.New(errs.Failed, "turn %d of %s: is not finished yet", from.Turn, from.Agent).Hint("paw turns %s %s", s.Name, from.Agent)
+		return errs.New(errs.Failed, "turn %d of %s: is not finished yet", from.Turn, from.Agent).Hint("paw turns %s/%s", s.Name, from.Agent)
 	case cutWithState(*one):
 		if from.commit, err = m.Objects().SnapshotHead(ctx, one.After); err != nil {
 			return err
 		}
 		from.notes = append(from.notes, fmt.Sprintf("it begins where turn %d of %s was cut", from.Turn, from.Agent))
 	case one.State != turn.Finished:
-		return errs.New(errs.Failed, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).Hint("paw turns %s %s", s.Name, from.Agent)
+		return errs.New(errs.Failed, "turn %d of %s: was aborted (%s) and has no tag", from.Turn, from.Agent, one.Reason).Hint("paw turns %s/%s", s.Name, from.Agent)
 	default:
 		from.commit = one.CommitHash
 	}

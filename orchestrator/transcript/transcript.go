@@ -94,11 +94,11 @@ func Conversation(ctx context.Context, a app.Agent, id string, records []turn.Re
 	case errors.As(err, &missing) && !anyTurnIn(records, missing.ID):
 		return cli.Transcript{ID: missing.ID}, nil
 	case errors.As(err, &missing):
-		return found, errs.New(errs.NotFound, "%s: its conversation cannot be read: %s", a.Record.Name, missing.Reason).Hint("paw turns %s %s", a.Session.Name, a.Record.Name)
+		return found, errs.New(errs.NotFound, "%s: its conversation cannot be read: %s", a.Record.Name, missing.Reason).Hint("paw turns %s/%s", a.Session.Name, a.Record.Name)
 	case errors.Is(err, cli.ErrNotInstalled):
 		return found, errs.New(errs.Missing, "%s: %w", a.Record.Name, err).Hint("paw clis")
 	}
-	return found, errs.New(errs.Failed, "%s: its conversation cannot be read: %w", a.Record.Name, err).Hint("paw turns %s %s", a.Session.Name, a.Record.Name)
+	return found, errs.New(errs.Failed, "%s: its conversation cannot be read: %w", a.Record.Name, err).Hint("paw turns %s/%s", a.Session.Name, a.Record.Name)
 }
 
 // Read reads a conversation of an agent from its CLI's own record; the newest one if id is "".

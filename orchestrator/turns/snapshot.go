@@ -107,7 +107,7 @@ func CommitAlone(ctx context.Context, a app.Agent, number int, side, commit stri
 	}
 	if !a.Repo.Objects().Has(ctx, commit) {
 		return "", errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s, and its commit is gone from the repository", number, agentName, side).
-			Hint("paw turns %s %s", a.Session.Name, agentName)
+			Hint("paw turns %s/%s", a.Session.Name, agentName)
 	}
 	refused := errs.New(errs.Refused, "turn %d of %s: there is no snapshot of its %s, only its commit is known", number, agentName, side)
 	if !byForce.Yes {
@@ -145,14 +145,14 @@ func EndOf(ctx context.Context, a app.Agent, list AgentTurns, number string, byF
 func Numbered(s *session.Session, list AgentTurns, text string) (*Turn, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		return nil, errs.New(errs.Usage, "%q: not the number of a turn", text).Hint("paw turns %s %s", s.Name, list.Agent)
+		return nil, errs.New(errs.Usage, "%q: not the number of a turn", text).Hint("paw turns %s/%s", s.Name, list.Agent)
 	}
 	for i := range list.Turns {
 		if list.Turns[i].Number == n {
 			return &list.Turns[i], nil
 		}
 	}
-	return nil, errs.New(errs.NotFound, "%s: has no turn %d", list.Agent, n).Hint("paw turns %s %s", s.Name, list.Agent)
+	return nil, errs.New(errs.NotFound, "%s: has no turn %d", list.Agent, n).Hint("paw turns %s/%s", s.Name, list.Agent)
 }
 
 // Now takes a snapshot of the worktree that no ref keeps.

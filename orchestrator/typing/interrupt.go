@@ -49,7 +49,7 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 	defer unlock()
 	number, _, err := t.open(ctx)
 	if err == nil && number == 0 {
-		err = errs.New(errs.Refused, "%s: no turn runs, nothing was typed", agentName).Hint("paw turns %s %s", s.Name, agentName)
+		err = errs.New(errs.Refused, "%s: no turn runs, nothing was typed", agentName).Hint("paw turns %s/%s", s.Name, agentName)
 	}
 	if err != nil {
 		return nil, err
