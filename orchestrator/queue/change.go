@@ -60,7 +60,11 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 		}
 		q.Held = ""
 		letGo(q, t, of)
-		if t.State == session.TaskHeld {
+		switch cli, _ := of(t.Agent); {
+		case t.State != session.TaskHeld:
+		case cli == "" && t.Kind == session.PromptTask && len(t.CLIs) == 0:
+			said = append(said, noAgent(t))
+		default:
 			said = append(said, fmt.Sprintf("%s: may have been typed, and is not repeated; %s does it", id, errs.Line("paw queue retry %s", id)))
 		}
 	}
@@ -108,7 +112,7 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 			continue
 		}
 		if cli == "" && t.Kind == session.PromptTask && len(t.CLIs) == 0 {
-			said = append(said, fmt.Sprintf("%s: there is no agent %s any more; %s takes it out", id, t.Agent, errs.Line("paw queue drop %s", id)))
+			said = append(said, noAgent(t))
 			continue
 		}
 		t.State = session.TaskHeld
@@ -123,6 +127,11 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 		}
 	}
 	return said
+}
+
+// noAgent says of a task that its agent was removed.
+func noAgent(t *session.Task) string {
+	return fmt.Sprintf("%s: there is no agent %s any more; %s takes it out", t.ID, t.Agent, errs.Line("paw queue drop %s", t.ID))
 }
 
 // notBegun says of a task that is not begun again how it is, and why or what helps.
