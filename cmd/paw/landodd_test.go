@@ -69,6 +69,16 @@ func TestLandASubmodule(t *testing.T) {
 	if got := w.git(w.repo, "ls-tree", "release", "lib"); got != "160000 commit "+head+"\tlib\n" {
 		t.Errorf("it landed %q", got)
 	}
+	_, hint, _ := strings.Cut(w.paw("land", "one").stderr, "paw: hint: ")
+	if out := w.run(w.repo, nil, "sh", "-c", hint); out.code != 0 { // what is pasted is the landing
+		t.Errorf("%s: %s", hint, out.stderr)
+	}
+	if got := w.git(w.repo, "log", "-1", "--format=%an %s"); got != "t add lib\n" {
+		t.Errorf("the commit is %q", got)
+	}
+	if out := w.ok(w.paw("land", "one")); !strings.Contains(out.stdout, "main has all of it") {
+		t.Errorf("then land says %s", out.stdout)
+	}
 }
 
 // TestLandOnAFullDisk: git can neither write all files nor put the branch back. Until recover has

@@ -194,7 +194,7 @@ func notAClone(name, branch string) error {
 
 // notMoved returns a better error for a landing that moves a submodule: paw cannot do that in the
 // user's checkout, git merge can.
-func (l *landing) notMoved(err error) error {
+func (l *landing) notMoved(landed *Landed, err error) error {
 	var obstacles *worktree.ObstacleError
 	if !errors.As(err, &obstacles) {
 		return err
@@ -208,8 +208,11 @@ func (l *landing) notMoved(err error) error {
 	if len(submodules) == 0 {
 		return err
 	}
-	return errs.New(errs.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles)).
-		Hint("git -C %s merge %s", errs.Quote(l.checkout.Path), l.source.state)
+	refused := errs.New(errs.Refused, "%s: not touched, the landing would add, remove or move a submodule: %s", obstacles.Path, few(submodules, namedObstacles))
+	if l.options.DryRun { // its commit is not kept
+		return refused.Hint("%s", l.line())
+	}
+	return refused.Hint("git -C %s merge --ff-only %s", errs.Quote(l.checkout.Path), landed.After)
 }
 
 // compose looks at agent and target, and makes the commits of the landing. Only the look for
@@ -333,5 +336,5 @@ func (l *landing) unobstructed(ctx context.Context, landed *Landed) error {
 	if l.checkout == nil {
 		return nil
 	}
-	return l.notMoved(unobstructed(ctx, l.Repo, l.checkout, l.tip, landed.After, landed.Handed))
+	return l.notMoved(landed, unobstructed(ctx, l.Repo, l.checkout, l.tip, landed.After, landed.Handed))
 }

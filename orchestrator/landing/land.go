@@ -158,7 +158,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	case errors.Is(err, refs.ErrMoved):
 		return nil, errs.New(errs.Refused, "%s: has moved on meanwhile, nothing has landed", l.name()).Hint("%s", line)
 	case err != nil:
-		return nil, l.notMoved(err)
+		return nil, l.notMoved(landed, err)
 	}
 	return landed, nil
 }

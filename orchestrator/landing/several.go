@@ -62,6 +62,9 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 	}
 	var failed []error
 	for i, name := range inOrder {
+		if from := s.Agent(name).From; o.DryRun && from != nil && slices.Contains(inOrder, from.Agent) {
+			h.Notef("%s began with work of %s: what is said of each is as if it landed alone", name, from.Agent)
+		}
 		o.Turn, o.State = numbers[name], cmp.Or(all.States[name], all.State)
 		one, err := Land(ctx, h, s, name, o)
 		switch {
