@@ -28,8 +28,60 @@ func TestDist(t *testing.T) {
 	t.Run("install", testInstall)
 	t.Run("install refuses", testInstallRefuses)
 	t.Run("package", testPackage)
+	t.Run("registries", testRegistries)
 	t.Run("man pages", testManPages)
 	t.Run("make uninstall", testMakeUninstall)
+}
+
+// pip and npm install the packages without a network, into a folder of their own, and take them away again.
+func testRegistries(t *testing.T) {
+	npmArch := map[string]string{"amd64": "x64"}[runtime.GOARCH]
+	if npmArch == "" {
+		npmArch = runtime.GOARCH
+	}
+	for name, one := range map[string]struct {
+		pattern   string
+		add, take []string
+		page      string
+	}{
+		"pip": {"paw_cli-1.2.3-py3-none-*.whl", []string{"sh", "-c", `python3 -m venv "$0" && "$0/bin/pip" install -q --no-index --no-deps "$1"`}, []string{"sh", "-c", `"$0/bin/pip" uninstall -q -y paw-cli`},
+			"share/man/man1/paw-land.1"},
+		"npm": {"paw-cli-1.2.3-" + runtime.GOOS + "-" + npmArch + ".tgz", []string{"sh", "-c", `npm install -g --offline --prefix "$0" "$1"`}, []string{"sh", "-c", `npm uninstall -g --prefix "$0" paw-cli`},
+			"lib/node_modules/paw-cli/man/man1/paw-land.1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(map[string]string{"pip": "python3", "npm": "npm"}[name]); err != nil {
+				t.Skip(err)
+			}
+			prefix := t.TempDir()
+			packages, err := filepath.Glob(filepath.Join(released, one.pattern))
+			if err != nil || len(packages) != 1 {
+				t.Fatalf("%s: %q, %v", one.pattern, packages, err)
+			}
+			run := func(words ...string) string {
+				t.Helper()
+				cmd := exec.Command(words[0], words[1:]...)
+				cmd.Env = append(os.Environ(), "HOME="+t.TempDir())
+				out, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%q: %v\n%s", words, err, out)
+				}
+				return string(out)
+			}
+			run(append(one.add, prefix, packages[0])...)
+			for _, program := range []string{"paw", "git-paw"} {
+				if got := run(filepath.Join(prefix, "bin", program), "version"); got != "paw 1.2.3\n" {
+					t.Errorf("%s version: %q", program, got)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(prefix, one.page)); err != nil {
+				t.Error(err)
+			}
+			if run(append(one.take, prefix)...); slices.ContainsFunc(files(t, prefix), func(name string) bool { return strings.HasPrefix(filepath.Base(name), "paw") }) {
+				t.Errorf("left: %q", files(t, prefix))
+			}
+		})
+	}
 }
 
 // make uninstall takes away what make install has put there, and nothing else.
