@@ -15,8 +15,6 @@ const (
 	LandingDone   LandingPhase = "landed"
 	LandingUndoes LandingPhase = "undoing"
 	LandingUndone LandingPhase = "undone"
-	// LandingOffered is no landing: an older paw wrote it for a state that it offered for a merge by hand.
-	LandingOffered LandingPhase = "offered"
 )
 
 // Landing records one act of bringing an agent's state into a branch.
@@ -37,7 +35,7 @@ type Landing struct {
 	Title       string       `json:"title"`
 	At          time.Time    `json:"at"`
 	Phase       LandingPhase `json:"phase"`
-	// Twin is the state in the agent's chain, "" if written by an older paw.
+	// Twin is the state in the agent's chain.
 	Twin string `json:"twin,omitempty"`
 	// Handed is a commit of Before plus those uncommitted files of the checkout that landed
 	// unchanged since they were handed to the agent, "" for none. Undoing the landing puts the
@@ -76,7 +74,7 @@ func landingFault(host string, l *Landing) string {
 	if reason := pathFault(l.Checkout); reason != "" {
 		return "checkout: " + reason
 	}
-	if !slices.Contains([]LandingPhase{LandingBegun, LandingDone, LandingUndoes, LandingUndone, LandingOffered}, l.Phase) {
+	if !slices.Contains([]LandingPhase{LandingBegun, LandingDone, LandingUndoes, LandingUndone}, l.Phase) {
 		return fmt.Sprintf("unknown phase %q", l.Phase)
 	}
 	return textFault(l.Target, l.Title)

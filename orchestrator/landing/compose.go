@@ -254,7 +254,7 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 // hasBy returns the turns of the landing that brought the state of a turn, "" for none.
 func (l *landing) hasBy(ctx context.Context) (string, error) {
 	for _, one := range l.Session.Landings {
-		if l.source.turn == 0 || one.TurnSession != l.Record.TurnSession || one.Target != l.branch || one.Twin == "" || one.Phase != session.LandingDone {
+		if l.source.turn == 0 || one.TurnSession != l.Record.TurnSession || one.Target != l.branch || one.Phase != session.LandingDone {
 			continue
 		}
 		if has, err := l.Repo.States().Objects().Contains(ctx, one.Twin, l.source.twin); has || err != nil {

@@ -70,7 +70,7 @@ func (p *Parcel) fault() string {
 			return fmt.Sprintf("state %d: of no agent", i+1)
 		case one.Error != "":
 			continue
-		case !isCommit(one.State) || one.Head != "" && !isCommit(one.Head) || one.Twin != "" && !isCommit(one.Twin) || one.Turn < 0 || one.Turn > mostTurns || len(one.Turns) > mostTurns:
+		case !isCommit(one.State) || one.Head != "" && !isCommit(one.Head) || !isCommit(one.Twin) || one.Turn < 0 || one.Turn > mostTurns || len(one.Turns) > mostTurns:
 			return fmt.Sprintf("state %d: no commit", i+1)
 		}
 		for _, t := range one.Turns {
@@ -158,10 +158,8 @@ func (p *Parcel) Handed(ctx context.Context, m *worktree.Manager, host, ssh stri
 			continue
 		}
 		handed := Handed{State: one.State, Twin: one.Twin, Head: one.Head, Turn: one.Turn}
-		if same, err := m.Objects().SameTree(ctx, handed.State, cmp.Or(handed.Twin, handed.State)); handed.Twin == "" || !same || err != nil {
-			if handed.Twin, err = p.chainless(ctx, m, host, one); err != nil {
-				return nil, err
-			}
+		if same, err := m.Objects().SameTree(ctx, handed.State, handed.Twin); err != nil || !same {
+			return nil, cmp.Or(err, error(errs.New(errs.Failed, "%s:%s: its answer is not understood: two states", host, one.Agent)))
 		}
 		if handed.Head == "" || handed.Head != handed.State && !m.Objects().Has(ctx, handed.Head) {
 			head, err := m.Objects().SnapshotHead(ctx, handed.State)
@@ -178,16 +176,6 @@ func (p *Parcel) Handed(ctx context.Context, m *worktree.Manager, host, ssh stri
 		all[one.Agent] = handed
 	}
 	return all, nil
-}
-
-// chainless returns a state for one that an older paw has sent, which knows no chain: all since the base is
-// work.
-func (p *Parcel) chainless(ctx context.Context, m *worktree.Manager, host string, one parcelState) (string, error) {
-	w := p.Session.Agent(one.Agent)
-	if w.BaseCommit == "" || !m.Objects().Has(ctx, w.BaseCommit) {
-		return "", notAClone(host+":"+p.Session.Name+"/"+w.Name, "this repository")
-	}
-	return m.States().Twin(ctx, one.State+"^{tree}", session.FarTurnSession(host, w.TurnSession)+" as it was sent", w.BaseCommit)
 }
 
 // Far returns this machine's record of a parcel's session: the agents as the host has them, and

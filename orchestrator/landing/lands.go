@@ -30,7 +30,7 @@ func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*
 		return w.named(ctx, t, a)
 	}, Had: func(ctx context.Context, commit string) (bool, error) { return w.had(ctx, t, commit) }}
 	for _, one := range w.Session.Landings {
-		if one.TurnSession == w.Record.TurnSession && one.Target == t.branch && one.Twin != "" {
+		if one.TurnSession == w.Record.TurnSession && one.Target == t.branch {
 			q.Once = append(q.Once, one.Twin)
 		}
 	}

@@ -84,7 +84,7 @@ func (l *landing) noteRewound(ctx context.Context) error {
 		return nil
 	}
 	for _, last := range slices.Backward(l.Session.Landings) {
-		if last.TurnSession != l.Record.TurnSession || last.Phase != session.LandingDone || last.Target != l.branch || last.Twin == "" {
+		if last.TurnSession != l.Record.TurnSession || last.Phase != session.LandingDone || last.Target != l.branch {
 			continue
 		}
 		if slices.ContainsFunc(l.lands.Steps, func(one states.Step) bool { return one.From == last.Twin }) {

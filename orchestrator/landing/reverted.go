@@ -25,7 +25,7 @@ func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, er
 		if one.Standing != Reverted && (one.Standing != InForce || one.Revert == "") { // some of its commits may be reverted
 			continue
 		}
-		if one.Twin == "" || !one.there(ctx, w.Repo.Objects()) || !w.Repo.Objects().Has(ctx, one.Twin) {
+		if !one.there(ctx, w.Repo.Objects()) || !w.Repo.Objects().Has(ctx, one.Twin) {
 			continue
 		}
 		if one.brings, err = w.older(ctx, one, twin); err != nil {

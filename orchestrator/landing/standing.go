@@ -61,7 +61,7 @@ func (w work) landingsIn(branch string) (all []*Stand, err error) {
 	sessions, err := w.siblings()
 	for _, s := range sessions {
 		for _, one := range s.Landings {
-			if one.Target == branch && one.Phase != session.LandingBegun && one.Phase != session.LandingOffered {
+			if one.Target == branch && one.Phase != session.LandingBegun {
 				all = append(all, &Stand{Landing: one, Session: s.Name})
 			}
 		}
@@ -264,7 +264,7 @@ func InBranches(ctx context.Context, h *app.App, m *worktree.Manager) (map[strin
 	all, err := standingsOf(ctx, w, landings)
 	commits := map[string]states.Landing{}
 	for _, one := range all {
-		if one.stands() && one.Commit != "" && one.Twin != "" && m.Objects().Has(ctx, one.Twin) {
+		if one.stands() && one.Commit != "" && m.Objects().Has(ctx, one.Twin) {
 			commit := commits[one.Commit]
 			if commit.Twins = append(commit.Twins, one.Twin); one.As == string(Commits) && !one.rewritten() {
 				commit.Before = one.Before

@@ -154,7 +154,7 @@ func movedOn(all []Stand, l *Stand, at *gitdir.Checkout) error {
 func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.Landing) {
 	refs, err := states.Containing(ctx, v.m.States().Objects(), l.After, "refs/heads/", "refs/remotes/", turn.HiddenPrefix+"*/now")
 	var began []string
-	if err == nil && l.Twin != "" { // a graft would tell of who has got the landing
+	if err == nil { // a graft would tell of who has got the landing
 		began, err = states.Containing(ctx, v.m.Objects(), l.Twin, turn.HiddenPrefix+"*/now")
 	}
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/observe"
-	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/gitdir"
@@ -42,15 +41,10 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 		return nil, err
 	}
 	c := &Chain{Agent: a, Refs: found, was: found[turn.NowRef(a.Record.TurnSession)]}
-	switch {
-	case c.was == "" && hasStates(found, a.Record.TurnSession):
-		err = c.catchUp(ctx)
-	case c.was == "":
-		c.last = c.begin()
-	default:
+	if c.last = c.begin(); c.was != "" {
 		c.last = c.remembered(c.was)
 	}
-	return c, err
+	return c, nil
 }
 
 // Now returns the newest state of the chain.
@@ -296,68 +290,3 @@ func Continue(ctx context.Context, a app.Agent, commit, head, what string, other
 
 // HeadOf returns HEAD at the time of a snapshot.
 func HeadOf(shot snapshot.Snapshot) string { return cmp.Or(shot.Head, shot.Commit) }
-
-// hasStates reports whether an agent has states: those of turns that were taken before there were
-// chains.
-func hasStates(found map[string]string, turnSession string) bool {
-	for ref := range found {
-		if strings.HasPrefix(ref, turn.RefPrefix(turnSession)+"turn/") {
-			return true
-		}
-	}
-	return false
-}
-
-// catchUp makes the chain of an agent whose turns were recorded before there were chains: the begin and
-// the end of each turn, in order.
-func (c *Chain) catchUp(ctx context.Context) error {
-	c.last = c.begin()
-	ends := map[int]string{}
-	for number := 1; number <= c.Record.TurnHighWater; number++ {
-		for _, side := range []string{"before", "after"} {
-			ref := turn.BeforeRef(c.Record.TurnSession, number)
-			if side == "after" {
-				ref = turn.TurnRef(c.Record.TurnSession, number)
-			}
-			commit := c.Refs[ref]
-			if commit == "" {
-				continue
-			}
-			head, err := c.Repo.Objects().SnapshotHead(ctx, commit)
-			if err != nil {
-				return err
-			}
-			next, err := c.Then(ctx, commit, head, fmt.Sprintf("%s turn %d", side, number))
-			if err != nil {
-				return err
-			}
-			c.last = next
-			if side == "after" {
-				ends[number] = next.Twin
-			}
-		}
-	}
-	changes := []refs.Change{{Ref: turn.NowRef(c.Record.TurnSession), To: c.last.Twin, From: refs.None}}
-	for number, twin := range ends {
-		ref := turn.StateRef(c.Record.TurnSession, number)
-		c.Refs[ref] = twin
-		changes = append(changes, refs.Change{Ref: ref, To: twin})
-	}
-	if c.Repo.Objects().IsReader() {
-		return nil
-	}
-	c.Remember(c.last)
-	if err := c.Repo.Refs().Apply(ctx, changes); err != nil {
-		return err
-	}
-	c.was = c.last.Twin
-	for _, l := range c.Session.Landings { // which knew nothing of a chain
-		twin := ends[cmp.Or(l.Turn, l.LastTurn)]
-		if l.TurnSession == c.Record.TurnSession && l.Phase == session.LandingDone && l.Twin == "" && twin != "" && c.Repo.Objects().Has(ctx, l.After) {
-			if err := c.Repo.States().Graft(ctx, l.After, twin); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
