@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/session"
@@ -93,7 +94,7 @@ func (o *checkOptions) run(cmd *cobra.Command, args []string) error {
 			if err != nil {
 				return err
 			}
-			return becomeIn(h.Agent(s, landing.CheckAgent(s, shown.Place)), []string{cmp.Or(h.Getenv("SHELL"), "/bin/sh")})
+			return becomeIn(h.Agent(s, checks.Agent(s, shown.Place)), []string{cmp.Or(h.Getenv("SHELL"), "/bin/sh")})
 		}
 		checked, err := landing.Check(cmd.Context(), h, s, agent, one)
 		if err != nil {
@@ -152,7 +153,7 @@ of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agen
 			if h, err = h.ConfiguredFor(s); err != nil {
 				return err
 			}
-			broken, err := landing.Bisect(cmd.Context(), h, s, agent, args[1:])
+			broken, err := checks.Bisect(cmd.Context(), h, s, agent, args[1:])
 			if err != nil {
 				return err
 			}
@@ -166,7 +167,7 @@ of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agen
 
 // bisectView returns the turn that broke the checks, null if the end of the last turn passes, and the
 // last turn whose end passes, 0 for the base.
-func bisectView(b *landing.Broken, notes []string) object {
+func bisectView(b *checks.Broken, notes []string) object {
 	broke, good, prompt := any(nil), any(nil), any(nil)
 	if b.Turn > 0 {
 		broke, good, prompt = b.Turn, b.Good, b.Prompt

@@ -323,3 +323,16 @@ func LastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return strings.TrimSpace(s[strings.LastIndexByte(s, '\n')+1:])
 }
+
+// TitleWidth limits the columns of a title.
+const TitleWidth = 72
+
+// Title returns the first line of a text by somebody else, without control characters. Of a
+// heading in Markdown it returns the words; "#13" is the number of an issue and stays.
+func Title(text string) string {
+	line := strings.TrimLeft(Printable(FirstLine(strings.ToValidUTF8(text, "?"))), " ")
+	if words := strings.TrimLeft(line, "#"); words == "" || words[0] == ' ' {
+		return strings.TrimLeft(words, " ")
+	}
+	return line
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/display"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -189,7 +190,7 @@ func (w work) factsFor(b brought, state, message string, version func(made []tur
 		f.Said = done.Message
 	}
 	for _, one := range b.commits { // the agent may have taken a prompt of paw as the message
-		f.Commits = append(f.Commits, oneLine(turn.Prompt(one.Message).Task()))
+		f.Commits = append(f.Commits, display.Title(turn.Prompt(one.Message).Task()))
 	}
 	if len(again) > 0 {
 		f.Again = again[0].Title

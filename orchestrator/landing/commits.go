@@ -6,6 +6,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
 	"paw/worktree/objects"
 	"paw/worktree/states"
 	"slices"
@@ -19,7 +20,7 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 	}
 	facts := l.factsFor(b, l.source.state, l.options.Message, l.version, l.lands.again)
 	facts.Files = l.filesBetween(ctx, l.tip, landed.tree)
-	landed.Turns, landed.Commits = ranges(facts.Turns), 1
+	landed.Turns, landed.Commits = turns.Ranges(facts.Turns), 1
 	if landed.Along, err = l.along(ctx, b.commits); err != nil {
 		return err
 	}

@@ -236,7 +236,7 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 		landed.Brings = l.lineAt(strconv.Itoa(landed.LeftOut))
 		return landed, err
 	}
-	landed.BadEnd, landed.Checks = l.source.badEnd(ctx, l.work), l.checker.commands
+	landed.BadEnd, landed.Checks = l.source.badEnd(ctx, l.work), l.checker.Commands
 	if l.checkout != nil {
 		landed.Checkout = l.checkout.Path
 		if handed := l.Record.Handed(); handed != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -32,11 +33,11 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	if err != nil {
 		return nil, err
 	}
-	commands, err := checksFor(h, o.Checks, o.NoCheck)
-	if err != nil {
+	checker := w.checker(o.Fresh)
+	if checker.Commands, err = checks.For(h, o.Checks, o.NoCheck); err != nil {
 		return nil, errs.WithHints(err, w.line(app.Without("check"), app.With("no-check")))
 	}
-	l := &landing{work: w, options: o, target: target{branch: branch}, checker: &checker{work: w, commands: commands, fresh: o.Fresh}}
+	l := &landing{work: w, options: o, target: target{branch: branch}, checker: checker}
 	if o.DryRun {
 		var drop func()
 		if l.Repo, drop, err = l.Repo.WithScratch(); err != nil {
@@ -116,9 +117,9 @@ func (l *landing) ask(ctx context.Context) (*Landed, error) {
 var errUnchecked = errors.New("not checked yet")
 
 func (l *landing) check(ctx context.Context, landed *Landed) error {
-	err := l.checker.run(ctx, landed.After)
-	if failed, ok := errors.AsType[*CheckError](err); ok {
-		return failed.failed(l.name() + ": not landed in " + l.branch)
+	err := l.checker.Run(ctx, landed.After)
+	if failed, ok := errors.AsType[*checks.Error](err); ok {
+		return failed.Of(l.name() + ": not landed in " + l.branch)
 	}
 	return err
 }
@@ -144,7 +145,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 		return nil, l.offer(ctx, err)
 	case landed.Nothing:
 		return landed, nil
-	case !l.checker.has(landed.tree):
+	case !l.checker.Has(landed.tree):
 		return landed, cmp.Or(l.unobstructed(ctx, landed), errUnchecked)
 	}
 	landed.ID = l.nextID(ctx)

@@ -2,7 +2,9 @@ package landing
 
 import (
 	"fmt"
+	"paw/config/display"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
 	"paw/session"
 )
 
@@ -33,7 +35,7 @@ func (l *Landed) Plan() []string {
 	}
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
-		what = fmt.Sprintf("land %s of %s/%s", turnWords(l.Turns), l.Session, l.Agent)
+		what = fmt.Sprintf("land %s of %s/%s", turns.Words(l.Turns), l.Session, l.Agent)
 	}
 	if l.Turn > 0 {
 		what += fmt.Sprintf(", as it was at the end of turn %d,", l.Turn)
@@ -56,7 +58,7 @@ func (l *Landed) Plan() []string {
 		lines = append(lines, "  "+file)
 	}
 	for _, command := range l.Checks {
-		lines = append(lines, "check what would land: "+oneLine(command))
+		lines = append(lines, "check what would land: "+display.Title(command))
 	}
 	return lines
 }
@@ -73,7 +75,7 @@ func form(l *Landed) string {
 func (l *Landed) String() string {
 	name := l.Session + "/" + l.Agent
 	if l.Nothing && l.Has != "" && l.Turn > 0 {
-		return fmt.Sprintf("%s: nothing to land, %s has %s of it already", name, l.Target, turnWords(l.Has))
+		return fmt.Sprintf("%s: nothing to land, %s has %s of it already", name, l.Target, turns.Words(l.Has))
 	}
 	if l.Nothing && l.LeftOut > 0 {
 		return fmt.Sprintf("%s: nothing to land, and turn %d is not in its worktree; %s brings it", name, l.LeftOut, l.Brings)
@@ -81,9 +83,9 @@ func (l *Landed) String() string {
 	if l.Nothing {
 		return fmt.Sprintf("%s: nothing to land, %s has all of it", name, l.Target)
 	}
-	turns := ""
+	brings := ""
 	if l.Turns != "" {
-		turns = " (" + turnWords(l.Turns) + ")"
+		brings = " (" + turns.Words(l.Turns) + ")"
 	}
-	return fmt.Sprintf("landed %s%s in %s: %s, %s %.12s %q", name, turns, l.Target, errs.Counted(l.Files, "file"), form(l), l.After, l.Title)
+	return fmt.Sprintf("landed %s%s in %s: %s, %s %.12s %q", name, brings, l.Target, errs.Counted(l.Files, "file"), form(l), l.After, l.Title)
 }

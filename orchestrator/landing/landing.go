@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/turns"
 	"paw/session/turn"
 )
@@ -12,7 +13,7 @@ type landing struct {
 	target  // looked at anew each time the landing starts again
 	options Options
 	version func(made []turns.Turn) string // version of the CLI; nil if no message needs it
-	checker *checker
+	checker *checks.Checker
 	edited  string // message that the user has edited
 
 	source  *source // nil before the first look

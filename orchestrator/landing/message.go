@@ -16,9 +16,6 @@ import (
 	"paw/worktree/states"
 )
 
-// titleWidth limits the columns of a title that comes from a prompt.
-const titleWidth = 72
-
 type messageFacts struct {
 	Session, Agent, CLI string   // CLI with its version, if known
 	Said                string   // what the agent said with paw done, "" for nothing
@@ -35,9 +32,9 @@ type messageFacts struct {
 // prompt that a person wrote, else the title of the agent's last commit, else the title of a
 // landing that is brought again, else the files that change.
 func (f messageFacts) title() string {
-	title := display.Graphemes.Cut(oneLine(f.Said), titleWidth)
+	title := display.Graphemes.Cut(display.Title(f.Said), display.TitleWidth)
 	for _, t := range f.Turns {
-		title = cmp.Or(title, display.Graphemes.Cut(oneLine(t.Task()), titleWidth))
+		title = cmp.Or(title, display.Graphemes.Cut(display.Title(t.Task()), display.TitleWidth))
 	}
 	if n := len(f.Commits); n > 0 {
 		title = cmp.Or(title, f.Commits[n-1])
@@ -57,10 +54,10 @@ func titleOf(paths []string) string {
 			folder = path.Dir(folder)
 		}
 	}
-	if folder != "." && (len(paths) > 2 || display.Graphemes.Width(title) > titleWidth) {
+	if folder != "." && (len(paths) > 2 || display.Graphemes.Width(title) > display.TitleWidth) {
 		title = errs.Counted(len(paths), "file") + " in " + onOneLine(folder)
 	}
-	return display.Graphemes.Cut(title, titleWidth)
+	return display.Graphemes.Cut(title, display.TitleWidth)
 }
 
 // filesBetween returns a function that names the files that differ between two commits or trees.
@@ -94,7 +91,7 @@ func (f messageFacts) words(bullet string) string {
 	for _, t := range f.Turns {
 		if line := turnLine(t); line != "" {
 			lines = append(lines, bullet+line)
-			shown[display.Graphemes.Cut(oneLine(t.Task()), titleWidth)] = true
+			shown[display.Graphemes.Cut(display.Title(t.Task()), display.TitleWidth)] = true
 		}
 	}
 	text := f.title()
@@ -129,7 +126,7 @@ func (f messageFacts) commitLines(shown map[string]bool) (lines []string) {
 func (f messageFacts) trailers() string {
 	text := fmt.Sprintf("Paw-Agent: %s/%s\n", f.Session, f.Agent)
 	if len(f.Turns) > 0 {
-		text += "Paw-Turns: " + ranges(f.Turns) + "\n"
+		text += "Paw-Turns: " + turns.Ranges(f.Turns) + "\n"
 	}
 	text += "Paw-CLI: " + f.CLI + "\n"
 	if f.State != "" {
@@ -140,7 +137,7 @@ func (f messageFacts) trailers() string {
 
 // turnLine returns the line about a turn, "" if only paw wrote its prompt.
 func turnLine(t turns.Turn) string {
-	prompt := display.Graphemes.Cut(oneLine(t.Task()), titleWidth)
+	prompt := display.Graphemes.Cut(display.Title(t.Task()), display.TitleWidth)
 	if prompt == "" {
 		return ""
 	}
@@ -151,7 +148,7 @@ func turnLine(t turns.Turn) string {
 	if how == "" || how == "success" {
 		return fmt.Sprintf("Turn %d: %s", t.Number, prompt)
 	}
-	return fmt.Sprintf("Turn %d (%s): %s", t.Number, oneLine(how), prompt)
+	return fmt.Sprintf("Turn %d (%s): %s", t.Number, display.Title(how), prompt)
 }
 
 // withTrailer returns the message of a commit that the agent has made, with a Paw-State trailer after its other trailers,

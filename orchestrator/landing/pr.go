@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
@@ -181,7 +182,7 @@ func (p *puller) words(ctx context.Context) (err error) {
 		p.facts.Asked = p.edited
 	}
 	title, body, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	p.done.Title, p.done.Text = oneLine(title), strings.TrimSpace(body)
+	p.done.Title, p.done.Text = display.Title(title), strings.TrimSpace(body)
 	p.request.Title, p.request.Body = p.done.Title, p.done.Text
 	return nil
 }

@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"paw/orchestrator/turns"
 	"slices"
 )
 
@@ -48,7 +49,7 @@ func (w work) reverted(ctx context.Context, t target, twin string) ([]*Stand, er
 		}
 		for _, later := range all {
 			if later.TurnSession == one.TurnSession && later.ID > one.ID && later.Standing == InForce {
-				one.since = append(one.since, numbersIn(later.Turns)...)
+				one.since = append(one.since, turns.NumbersIn(later.Turns)...)
 			}
 		}
 		lacks, err := w.lacks(ctx, t, one, twin)

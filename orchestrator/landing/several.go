@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"paw/config/display"
 	"paw/orchestrator/app"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -156,30 +156,6 @@ func whole(ctx context.Context, h *app.App, s *session.Session, names []string, 
 	return some, nil
 }
 
-// backLines limits the lines of a failed check that its agent is sent.
-const backLines = 200
-
-// maxOutput limits the bytes of a check's output in a prompt.
-const maxOutput = 32 << 10
-
-// Prompt returns a prompt that asks the agent to fix its work, with the last lines of the failed
-// check.
-func (e *CheckError) Prompt() string {
-	output, err := os.ReadFile(e.Log)
-	if err != nil {
-		output = []byte(err.Error())
-	}
-	all := strings.Split(strings.TrimSpace(display.Printable(string(output))), "\n")
-	all = all[max(0, len(all)-backLines):]
-	for size := len(strings.Join(all, "\n")); size > maxOutput && len(all) > 1; all = all[1:] {
-		size -= len(all[0]) + 1
-	}
-	for i, line := range all {
-		all[i] = "    " + line
-	}
-	return fmt.Sprintf("%s\n\nIts last lines:\n\n%s\n", turn.CheckLine(oneLine(e.Command), e.how()), strings.Join(all, "\n"))
-}
-
 // ConflictPrompt returns the prompt for an agent whose work conflicts with a branch, "" for the
 // session's target: it asks the agent to merge the branch and to resolve each file.
 func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentName, into string) (string, error) {
@@ -199,7 +175,7 @@ func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentNa
 // BackPrompt returns the prompt for an agent whose work did not land because of a conflict or a
 // failed check; "" for other errors.
 func BackPrompt(s *session.Session, into string, err error) string {
-	var failed *CheckError
+	var failed *checks.Error
 	switch files := CollisionsOf(err); {
 	case len(files) > 0:
 		return conflictPrompt(cmp.Or(into, s.Target), files)
@@ -219,7 +195,7 @@ func conflictPrompt(branch string, files []Collision) string {
 		if f.Beside {
 			beside = ": " + f.fileAndFolder() + "; rename or remove it"
 		}
-		fmt.Fprintf(&b, "   - %s\n", oneLine(f.String()+beside))
+		fmt.Fprintf(&b, "   - %s\n", display.Title(f.String()+beside))
 	}
 	fmt.Fprintf(&b, "4. Run the checks of the project, then: git commit --no-edit\n\nChange your own branch only, not %s, and push nothing.\n", branch)
 	return b.String()

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
@@ -128,7 +129,7 @@ func (w work) cliVersion(ctx context.Context) func(made []turns.Turn) string {
 		if err != nil {
 			version = ""
 		}
-		answer <- oneLine(version)
+		answer <- display.Title(version)
 	}()
 	version := sync.OnceValue(func() string { return <-answer })
 	return func(made []turns.Turn) string {

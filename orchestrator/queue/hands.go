@@ -15,6 +15,7 @@ import (
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
@@ -309,7 +310,7 @@ func (o *ownHands) check(ctx context.Context, t session.Task) (string, error) {
 		return "", err
 	}
 	_, err = landing.Check(ctx, o.App, s, t.Agent, landing.CheckOptions{Turn: strconv.Itoa(t.Turn), Commands: t.Check})
-	var failed *landing.CheckError
+	var failed *checks.Error
 	if !errors.As(err, &failed) {
 		return "", err
 	}

@@ -15,9 +15,9 @@ import (
 
 	"paw/config"
 	"paw/config/display"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/landing"
 	"paw/session"
 )
 
@@ -184,7 +184,7 @@ func (t New) fault() error {
 	case t.Retries > 0 && len(t.Check) == 0:
 		return fmt.Errorf("%s: retries without a check", name)
 	}
-	if err := landing.RefuseEmpty(t.Check); err != nil {
+	if err := checks.RefuseEmpty(t.Check); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if t.ID == "" {

@@ -13,8 +13,8 @@ import (
 	"syscall"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/landing"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
@@ -366,8 +366,8 @@ func turnRefs(ctx context.Context, m *worktree.Manager, sessionName string, agen
 
 // checksIn returns the agent name of the worktree of checks, if it has refs.
 func checksIn(space turns.Names, sessionName string) []string {
-	if space.Agents(sessionName)[landing.CheckName] {
-		return []string{landing.CheckName}
+	if space.Agents(sessionName)[checks.Name] {
+		return []string{checks.Name}
 	}
 	return nil
 }

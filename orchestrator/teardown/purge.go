@@ -11,6 +11,7 @@ import (
 
 	"paw/config/disk"
 	"paw/orchestrator/app"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/observe"
@@ -121,7 +122,7 @@ func (p Purge) String() string {
 		lines = append(lines, branch.line())
 	}
 	if p.Checks != "" {
-		if line := p.Teardown.Line(landing.CheckName); line != "" {
+		if line := p.Teardown.Line(checks.Name); line != "" {
 			lines = append(lines, line)
 		}
 		lines = append(lines, "delete the place where checks ran, "+p.Checks+"; what git does not have goes to the trash folder")
@@ -202,7 +203,7 @@ func (p *Purge) look(ctx context.Context, h *app.App, f observe.Facts) error {
 	p.Landings = landing.CutShort(ctx, h, s)
 	p.Branches = lookAtBranches(ctx, p.m, s.Name, slices.Concat(s.Agents, removedBefore(h, s, withTurns)), plansOf(p.Agents))
 	p.Turns = planTurns(s.Name, withTurns, refs, emptyRescues(ctx, p.m, refs, planBranches(p.Branches)), p.options.Force)
-	p.Checks, err = landing.CheckPlaceOf(ctx, p.m, s)
+	p.Checks, err = checks.PlaceOf(ctx, p.m, s)
 	return err
 }
 
@@ -238,7 +239,7 @@ func PlanPurgeTurns(ctx context.Context, h *app.App, name string, force bool) (P
 	}
 	earlier := space.Of(name)
 	agents := slices.Concat(earlier.Here, earlier.Fetched)
-	if len(agents) > 0 && !slices.Contains(agents, landing.CheckName) {
+	if len(agents) > 0 && !slices.Contains(agents, checks.Name) {
 		agents = append(agents, checksIn(space, name)...)
 	}
 	if force {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"paw/orchestrator/app"
-	"paw/orchestrator/landing"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
@@ -199,7 +199,7 @@ func (p Purge) tearDown(ctx context.Context, h *app.App, m *worktree.Manager, re
 
 // removeChecks removes the worktree in which checks ran.
 func (p Purge) removeChecks(ctx context.Context, h *app.App, m *worktree.Manager, purged *Purged) error {
-	place, err := landing.RemoveCheckPlace(ctx, h, m, p.Session, p.options.NoTeardown)
+	place, err := checks.RemovePlace(ctx, h, m, p.Session, p.options.NoTeardown)
 	if place.Trash != "" {
 		purged.Aside = append(purged.Aside, Removed{Agent: named("the checks", place.Aside...), Trash: place.Trash})
 	}

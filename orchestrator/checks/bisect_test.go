@@ -1,4 +1,4 @@
-package landing
+package checks
 
 import (
 	"errors"
