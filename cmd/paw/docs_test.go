@@ -285,21 +285,11 @@ func TestHelpIsComplete(t *testing.T) {
 	}
 }
 
-// TestAgentsPage: the page for agents is short, names only what exists, and is part of
-// docs/agents.md word for word.
+// TestAgentsPage: the page for agents is short and names only what exists.
 func TestAgentsPage(t *testing.T) {
-	content, err := os.ReadFile("../../docs/agents.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var quoted strings.Builder
 	calls, root := 0, rootForDocs()
 	agentsPage, _ := topicNamed("agents")
 	for line := range strings.Lines(agentsPage) {
-		if line != "\n" {
-			quoted.WriteString("    ")
-		}
-		quoted.WriteString(line)
 		for _, words := range pawWords(strings.TrimSpace(line)) {
 			calls++
 			for _, wrong := range checkCall(root, words) {
@@ -312,9 +302,6 @@ func TestAgentsPage(t *testing.T) {
 	}
 	if n := strings.Count(agentsPage, "\n"); n >= 60 || calls < 8 {
 		t.Errorf("paw help agents has %d lines and %d calls of paw", n, calls)
-	}
-	if !strings.HasSuffix(string(content), "\n\n"+quoted.String()) {
-		t.Error("docs/agents.md does not end with what paw help agents prints")
 	}
 }
 

@@ -193,9 +193,6 @@ func topicNamed(name string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	if name == "agents" { // docs/agents.md has the same lines
-		return string(text), true
-	}
 	return reflowed(string(text), helpWidth) + "\n", true
 }
 
