@@ -13,8 +13,8 @@ import (
 // guides are the pages, or sections of pages, whose commands the test runs; each function prepares
 // what a guide presupposes.
 var guides = map[string]func(w *world){
-	"first-day": nil, "troubleshooting": nil, "coming-from": nil, "clis/demo": nil, "landing": nil,
-	"after-a-crash": func(w *world) {
+	"first-day": nil, "troubleshooting/Tags": nil, "troubleshooting/Reporting": nil, "clis/demo": nil, "landing": nil,
+	"troubleshooting/After": func(w *world) {
 		w.start("demo")
 		w.ok(w.paw("send", "demo", "do: write new.txt hello\ndo: hang"))
 		w.awaitFile(w.root + "/shop.paw/shop/demo/new.txt")
