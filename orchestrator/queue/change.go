@@ -37,8 +37,9 @@ func Hold(q *session.Queue, ids []string) (said []string) {
 type known func(agent string) (cli string, turn int)
 
 // Go releases tasks, or the whole queue if ids is empty, from whatever holds them: a person, a
-// stop, a limit, a breaker, or an earlier task that was not done. It does not repeat prompts that
-// may have been typed, and returns a line for each of them.
+// stop, a limit, a breaker, or an earlier task that was not done. Where the whole queue is held the
+// other tasks stay held. It does not repeat prompts that may have been typed, and returns a line for
+// each of them.
 func Go(q *session.Queue, ids []string, of known) (said []string) {
 	if len(ids) == 0 {
 		q.Held, q.Blocks = "", map[string]session.Block{}
@@ -48,6 +49,7 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 			}
 		}
 	}
+	held := q.Held
 	for _, id := range ids {
 		t := q.Task(id)
 		if t.State.Over() {
@@ -66,6 +68,11 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 			said = append(said, noAgent(t))
 		default:
 			said = append(said, fmt.Sprintf("%s: may have been typed, and is not repeated; %s does it", id, errs.Line("paw queue retry %s", id)))
+		}
+	}
+	for i := range q.Tasks {
+		if t := &q.Tasks[i]; held != "" && q.Held == "" && t.State == session.TaskWaiting && !slices.Contains(ids, t.ID) {
+			t.State, t.Why = session.TaskHeld, session.HeldYou
 		}
 	}
 	return said

@@ -412,3 +412,26 @@ func TestGoAfterAPersonTyped(t *testing.T) {
 		t.Errorf("held again: %+v", next.Lanes["x"])
 	}
 }
+
+// TestGoLetsOnlyNamedTasksGo: tasks of a queue that is held as a whole stay held when others are let go.
+func TestGoLetsOnlyNamedTasksGo(t *testing.T) {
+	q := oneTask(session.Task{State: session.TaskWaiting})
+	other, done := q.Tasks[0], q.Tasks[0]
+	other.ID, done.ID, done.State = "t2", "t3", session.TaskDone
+	q.Tasks, q.Held = append(q.Tasks, other, done), "recover"
+	agents := func(string) (string, int) { return "demo", 1 }
+	states := func() (all []session.TaskState) {
+		for _, task := range q.Tasks {
+			all = append(all, task.State)
+		}
+		return all
+	}
+	Go(q, []string{"t1"}, agents)
+	if got, want := states(), []session.TaskState{session.TaskWaiting, session.TaskHeld, session.TaskDone}; q.Held != "" || !slices.Equal(got, want) {
+		t.Errorf("held %q, %q, want %q", q.Held, got, want)
+	}
+	Go(q, nil, agents)
+	if got := states(); got[1] != session.TaskWaiting {
+		t.Errorf("after --all: %q", got)
+	}
+}
