@@ -67,7 +67,7 @@ func newQueueAdd(a *invocation) *cobra.Command {
 		Use:   "add [AGENT[,AGENT...]] TEXT | -f FILE | - | --plan FILE | --issue N... | --issues LABEL",
 		Short: "Queue a prompt, or tasks with agents of their own",
 		Long: exits(`Queue a prompt. With AGENT it is typed there when the turn of the agent has ended; without, an agent of
-its own is started for it, and TEXT is one argument, or follows --cli or --. It prints the id. A task is done when its turn has ended well and its check, if
+its own is started for it, and TEXT is one argument, or follows --cli or --. It prints the id, and on a terminal the queue. A task is done when its turn has ended well and its check, if
 any, has passed; a failed check goes back to the agent with its last lines, so often as --retries says.
 
 A plan is a TOML file of [[task]] tables with id, prompt or prompt_file, cli, agent, after, from, base, brief,
@@ -136,11 +136,13 @@ func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
 	if o.json {
 		return o.printJSON(object{{"version", 1}, {"session", s.Name}, {"held", given(orNull(list.Held))}, {"tasks", objects(list.Tasks, taskView)}})
 	}
+	if !o.dryRun && isTerminal(o.stdout) {
+		return showOpen(cmd.Context(), o.invocation, h, s)
+	}
 	for _, t := range list.Tasks {
-		switch {
-		case o.dryRun:
+		if o.dryRun {
 			fmt.Fprintf(o.stdout, "queue %s: %s\n", t.ID, t.What)
-		default:
+		} else {
 			fmt.Fprintln(o.stdout, t.ID)
 		}
 	}
@@ -310,6 +312,9 @@ func newQueueChange(a *invocation, do queue.Change, short string) *cobra.Command
 			for _, line := range said {
 				fmt.Fprintln(a.stdout, line)
 			}
+			if isTerminal(a.stdout) {
+				return showOpen(cmd.Context(), a, h, s)
+			}
 			return nil
 		},
 	}
@@ -333,7 +338,7 @@ var queueHelp = map[queue.Change]string{
 ends that.`,
 	queue.ChangeGo: `Let tasks go that are held: because you have turned to their agent, after a stop, a crash or a recovery, by a
 usage limit or by ends at the start, after a task that has failed. A prompt that may have been typed is not
-repeated; paw queue retry does that.`,
+repeated; paw queue retry does that. With ID the rest of a queue that is held stays held.`,
 	queue.ChangeRetry: `Begin tasks again that have failed, were dropped, or are held, whatever was typed before: at their agents
 where these are there, else with new ones.`,
 	queue.ChangeDrop: `Take tasks out of the queue. What an agent works on it goes on with. With --done the list forgets

@@ -49,15 +49,31 @@ func showQueue(ctx context.Context, a *invocation, h *app.App, s *session.Sessio
 			fmt.Fprintln(a.stdout, line)
 		}
 		return nil
-	case len(list.Tasks) == 0:
-		fmt.Fprintf(a.stdout, "%s: nothing is queued\n", s.Name)
-		return nil
+	}
+	printTasks(a, h, list)
+	return nil
+}
+
+// showOpen prints, after a change, the tasks of a session's queue that are not over.
+func showOpen(ctx context.Context, a *invocation, h *app.App, s *session.Session) error {
+	list, err := queueOf(ctx, h, s)
+	if list == nil || err != nil {
+		return err
+	}
+	list.Tasks = slices.DeleteFunc(list.Tasks, func(t session.Task) bool { return t.State.Over() })
+	printTasks(a, h, list)
+	return nil
+}
+
+func printTasks(a *invocation, h *app.App, list *queue.List) {
+	if len(list.Tasks) == 0 {
+		fmt.Fprintf(a.stdout, "%s: nothing is queued\n", list.Session)
+		return
 	}
 	a.printTable(a.stdout, "", taskRows(list.Tasks))
 	if line := queueLine(h, list); line != "" {
 		fmt.Fprintln(a.stdout, line)
 	}
-	return nil
 }
 
 // queueView returns a queue as JSON; a dry run adds the steps that would be taken.

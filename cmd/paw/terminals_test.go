@@ -163,3 +163,15 @@ func TestPager(t *testing.T) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }
+
+// TestQueueIsShownOnTerminal: on a terminal a change of the queue ends with the queue as it is then.
+// In a pipe paw queue add prints the id alone, for scripts.
+func TestQueueIsShownOnTerminal(t *testing.T) {
+	t.Parallel()
+	w := started(t, "a")
+	w.ok(w.paw("send", "a", "do: sleep 600"))
+	if out := w.ok(w.paw("queue", "add", "a", "one")).stdout; out != "t1\n" {
+		t.Errorf("in a pipe: %q", out)
+	}
+	w.terminal("paw queue add a two; paw queue hold t2; echo end").awaits("t2  waiting  a", "t2  held     a", "you", "end")
+}
