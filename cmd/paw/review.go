@@ -85,10 +85,14 @@ func (o *reviewOptions) run(cmd *cobra.Command, args []string) error {
 		case o.list:
 			return o.listComments(h, s, agent)
 		case o.drop:
-			if err := orchestrator.DropComments(cmd.Context(), h, s, agent); err != nil || !o.json {
+			if err := orchestrator.DropComments(cmd.Context(), h, s, agent); err != nil {
 				return err
 			}
-			return o.listComments(h, s, agent)
+			if o.json {
+				return o.listComments(h, s, agent)
+			}
+			o.note(agent + ": its comments are dropped")
+			return nil
 		case o.send:
 			return o.sendComments(cmd, h, s, agent)
 		case number != "" && o.base:
@@ -201,6 +205,9 @@ func (o *reviewOptions) listComments(h *app.App, s *session.Session, agent strin
 			comments = append(comments, comment{c, kept.Stale[i]})
 		}
 		return o.printJSON(object{{"version", 1}, {"session", s.Name}, {"agent", agent}, {"comments", comments}})
+	}
+	if len(kept.List) == 0 {
+		o.note(agent + ": no comment is kept")
 	}
 	out := forReading(o.stdout)
 	for i, c := range kept.List {

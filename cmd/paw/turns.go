@@ -62,14 +62,18 @@ func (o *turnsOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	turnsSince(list, from)
+	none := "no turns yet"
+	if !from.IsZero() {
+		turnsSince(list, from)
+		none = "no turns since " + timeOf(from, h.Now(), "2 Jan 15:04")
+	}
 	if o.json {
 		return o.printJSON(turnsView(s.Name, list, problems))
 	}
 	o.printProblems(problems)
 	return o.paged(cmd.Context(), h, func() error {
 		for _, one := range list {
-			o.printTurns(s.Name, one, len(list) > 1)
+			o.printTurns(s.Name, one, len(list) > 1, none)
 		}
 		return o.unread(problems)
 	})
@@ -101,16 +105,15 @@ func sinceWhen(text string, now time.Time) (time.Time, error) {
 // turnsSince removes the turns that ended before a time.
 func turnsSince(list []turns.AgentTurns, from time.Time) {
 	for i := range list {
-		if !from.IsZero() {
-			list[i].Finished = 0 // their times are not known
-		}
+		list[i].Finished = 0 // their times are not known
 		list[i].Turns = slices.DeleteFunc(list[i].Turns, func(t turns.Turn) bool {
-			return t.LogGone && !from.IsZero() || t.EndedAt != nil && t.EndedAt.Before(from)
+			return t.LogGone || t.EndedAt != nil && t.EndedAt.Before(from)
 		})
 	}
 }
 
-func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, named bool) {
+// printTurns prints the turns of an agent, below its name when that is asked for; none stands for no turns.
+func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, named bool, none string) {
 	indent := ""
 	if named {
 		fmt.Fprintln(o.stdout, list.Agent)
@@ -122,7 +125,7 @@ func (o *turnsOptions) printTurns(sessionName string, list turns.AgentTurns, nam
 		fmt.Fprintf(o.stdout, "%s%s finished; no log and no tag is left\n", indent, errs.Counted(list.Finished, "turn"))
 		return
 	default:
-		fmt.Fprintf(o.stdout, "%sno turns yet\n", indent)
+		fmt.Fprintf(o.stdout, "%s%s\n", indent, none)
 		return
 	}
 	dated := isTerminal(o.stdout) || o.colourFlag == "always" // also for the desk, which asks for colours
