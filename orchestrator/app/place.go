@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -48,8 +49,7 @@ func (p Place) None() error {
 	if p.app.HasSessions() {
 		none = none.Hint("paw status --all")
 	}
-	none.Hints = append(none.Hints, p.app.StartHints()...)
-	return none
+	return none.Hint("paw start --cli %s", cmp.Or(p.app.InstalledCLI(), builtIn))
 }
 
 // HasSessions reports whether there is any session on this machine, also one whose record cannot be read.
