@@ -209,7 +209,7 @@ func TestRefusedCLIStaysInTheBox(t *testing.T) {
 func TestNobodyIsThere(t *testing.T) {
 	for _, key := range []string{"t", "d", "o", "m", "L", "enter"} {
 		m := typed(opened(&played{}, Board{Place: "~/src"}, Options{}, 120, 35), key)
-		if got := screenOf(m); !strings.Contains(got, "S starts some, A shows all sessions of this machine\n") {
+		if got := screenOf(m); !strings.Contains(got, "A  all sessions of this machine\n") {
 			t.Errorf("%s:\n%s", key, got)
 		}
 	}

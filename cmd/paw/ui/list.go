@@ -295,12 +295,11 @@ func (f frame) listView(at area) []string {
 	lines := f.listLines(at.width, at.height)
 	view := make([]string, at.height)
 	if len(lines) == 0 && at.height > 0 {
-		view[0] = f.emptyList()
-		for i, problem := range f.roster.board.Problems {
-			if i+2 < at.height {
-				view[i+2] = f.paint(problem, red)
-			}
+		text := f.emptyList()
+		for _, problem := range f.roster.board.Problems {
+			text = append(text, "", f.paint(problem, red))
 		}
+		copy(view, text)
 		return view
 	}
 	seen := lines[f.topFor(lines, at.height):]
@@ -325,11 +324,18 @@ func begunFrom(lines []listLine, first int) int {
 	return agents
 }
 
-func (f frame) emptyList() string {
+// emptyList stands for a list without agents: it says what there could be, and the keys that lead there.
+func (f frame) emptyList() []string {
 	if f.roster.filter != "" {
-		return f.paint("no agent matches; Esc shows all", dim)
+		return []string{f.paint("no agent matches; Esc shows all", dim)}
 	}
-	return f.paint("no agents here; S starts some, A shows all sessions of this machine", dim)
+	return []string{
+		"no agents here", "",
+		"S  start some: claude,codex gives two branches, two worktrees, two panes;",
+		"   api=demo tries it without an account",
+		"A  all sessions of this machine",
+		"?  all keys",
+	}
 }
 
 // topFor returns the first line to show, so that the selected agent is seen, with the name of the
