@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/session"
 )
@@ -169,7 +171,7 @@ func (o *nextOptions) run(cmd *cobra.Command, h *app.App, _ []string) error {
 	if next.Session.Host != "" {
 		return attachThere(cmd.Context(), h, next.Session.Name+"/"+next.Agent.Record.Name)
 	}
-	return orchestrator.Attach(cmd.Context(), h, next.Session, next.Agent.Record.Name)
+	return attachTo(cmd.Context(), o.invocation, h, next.Session, next.Agent.Record.Name)
 }
 
 func newAttach(a *invocation) *cobra.Command {
@@ -195,11 +197,29 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
 			case s.Agent(agent) == nil && by != "":
 				agent = by
 			}
-			return orchestrator.Attach(cmd.Context(), h, s, agent)
+			return attachTo(cmd.Context(), a, h, s, agent)
 		},
 	}
 	a.addSession(cmd)
 	return cmd
+}
+
+// attachTo shows a session on this terminal, and says what goes on there after the user has left it.
+func attachTo(ctx context.Context, a *invocation, h *app.App, s *session.Session, agent string) error {
+	err := orchestrator.Attach(ctx, h, s, agent)
+	if err != nil || h.Getenv("TMUX") != "" { // in tmux the client shows the session from now on
+		return err
+	}
+	f, err := observe.Observe(ctx, h, s)
+	if err != nil {
+		return nil //nolint:nilerr // the session was shown
+	}
+	there := slices.DeleteFunc(f.Agents, func(one observe.Agent) bool { return f.Running(one) != live.InPane })
+	if len(there) > 0 {
+		verb := map[bool]string{true: " goes", false: " go"}[len(there) == 1]
+		a.note(fmt.Sprintf("%s%s on; paw opens the desk, %s comes back", errs.Counted(len(there), "agent"), verb, errs.Line("paw attach %s", s.Name)))
+	}
+	return nil
 }
 
 // numbered returns the agent with a number of the desk, "" for none.

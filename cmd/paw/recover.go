@@ -89,7 +89,7 @@ func (o *recoverOptions) bringBack(cmd *cobra.Command, h *app.App) error {
 	if len(o.Agents) > 0 {
 		agent = o.Agents[0]
 	}
-	return orchestrator.Attach(cmd.Context(), h, last, agent)
+	return attachTo(cmd.Context(), o.invocation, h, last, agent)
 }
 
 // printRecovered prints the result for each session, and returns the last session that was

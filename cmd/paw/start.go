@@ -162,7 +162,7 @@ func (o *startOptions) resumeHere(cmd *cobra.Command, h *app.App) (bool, error) 
 		if o.json || o.detach {
 			return true, o.showSession(cmd, h, st.Session.Name, nil)
 		}
-		err := orchestrator.Attach(cmd.Context(), h, st.Session, orchestrator.WaitingIn(cmd.Context(), h, st.Session))
+		err := attachTo(cmd.Context(), o.invocation, h, st.Session, orchestrator.WaitingIn(cmd.Context(), h, st.Session))
 		if errors.Is(err, orchestrator.ErrNotATerminal) { // the session runs, as the user wanted
 			fmt.Fprintf(o.stdout, "%s runs already; %s shows it\n", st.Session.Name, errs.Line("paw attach %s", st.Session.Name))
 			return true, nil
@@ -265,7 +265,7 @@ func (o *startOptions) showResults(cmd *cobra.Command, h *app.App, s *session.Se
 		fmt.Fprintf(o.stdout, "paw attach %s shows it\n", s.Name)
 		return nil
 	}
-	return orchestrator.Attach(cmd.Context(), h, s, "")
+	return attachTo(cmd.Context(), o.invocation, h, s, "")
 }
 
 // showSession prints the status of one session, with --json also the results.

@@ -175,3 +175,13 @@ func TestQueueIsShownOnTerminal(t *testing.T) {
 	}
 	w.terminal("paw queue add a two; paw queue hold t2; echo end").awaits("t2  waiting  a", "t2  held     a", "you", "end")
 }
+
+// TestLeavingASessionSaysWhatGoesOn: who leaves a session reads that its agents go on, and how to come back.
+func TestLeavingASessionSaysWhatGoesOn(t *testing.T) {
+	t.Parallel()
+	w := started(t, "a", "b")
+	o := w.terminal("paw attach; echo end")
+	o.awaits("C-b d leaves")
+	w.ok(o.tmux("set-option", "-g", "prefix", "C-q", ";", "send-keys", "C-b", "d"))
+	o.awaits("paw: note: 2 agents go on; paw opens the desk, paw attach shop comes back", "end")
+}
