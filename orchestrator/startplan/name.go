@@ -76,6 +76,9 @@ func Name(ctx context.Context, h *app.App, repository gitdir.Repository, asked s
 	case own != nil:
 		return "", n.withFree(own, stem)
 	case name != "":
+		if name != stem {
+			n.tellOther(stem, name)
+		}
 		return name, nil
 	}
 	return "", errs.New(errs.Usage, "session %s: so are %d more names made from it taken", stem, mostNames).Hint("paw status --all")
@@ -197,6 +200,24 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 		return errs.New(errs.Usage, "session %s: tmux has a session paw-%s that is not in paw's records", name, name), false
 	}
 	return nil, false
+}
+
+// tellOther notes why a session does not have the name of its repository.
+func (n naming) tellOther(stem, name string) {
+	taken, _ := n.taken(stem, false)
+	why := fmt.Sprintf("a branch of an earlier session has the name %s", stem)
+	switch {
+	case taken != nil && taken.Err != nil: // told already
+		return
+	case taken != nil:
+		why = taken.Error()
+	case n.used(stem):
+		kept := n.keptTurns(stem)
+		if why = kept.Error(); len(kept.Hints) > 0 {
+			why += "; " + errs.Line("%s", kept.Hints[0]) + " frees the name"
+		}
+	}
+	n.home.Notef("this session is called %s: %s", name, why)
 }
 
 // tellUnreadable notes that paw skips a name because its record cannot be read: that session may
