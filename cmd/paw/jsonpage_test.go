@@ -146,7 +146,7 @@ func differentFields(path string, printed, there any) (wrong []string) {
 	switch printed := printed.(type) {
 	case map[string]any:
 		there, ok := there.(map[string]any)
-		if !ok || slices.Contains([]string{".variables", ".hosts", ".config"}, path) { // names of the user
+		if !ok || slices.Contains([]string{".variables", ".hosts", ".config.worktree.env", ".config.clis", ".config.presets", ".config.prompts", ".config.hosts"}, path) { // names of the user
 			return nil
 		}
 		for _, name := range slices.Sorted(maps.Keys(printed)) {
