@@ -105,7 +105,7 @@ func TestRefusedFromAHost(t *testing.T) {
 	m.ok("send", "gpu:demo", "do: hang")
 	waitFor(t, "it is at work", func() bool { return strings.Contains(m.ok("status", "--json"), `"running"`) })
 	m.says(3, "paw land gpu:shop/demo@1", "land", "gpu:demo")
-	m.says(3, "paw land gpu:shop/demo@1 --into rel --as merge", "land", "gpu:demo", "--into", "rel", "--as", "merge")
+	m.says(3, "paw land gpu:shop/demo@1 --as merge --into rel", "land", "gpu:demo", "--into", "rel", "--as", "merge")
 	m.says(3, "paw check gpu:shop/demo@1", "check", "gpu:demo", "--", "true")
 	m.says(0, "turn 1", "land", "gpu:demo@1")
 	m.has("a.txt", "one\n")

@@ -94,26 +94,22 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 	return e
 }
 
-// toAttach reads [NAME] [AGENT] of a session that must exist. The agent is "" if none is named.
-func (a *invocation) toAttach(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
+// sessionAndAgents reads [NAME] [AGENT...] of a command that shows a session, which must exist: its name means all of it, also
+// where an agent has that name.
+func (a *invocation) sessionAndAgents(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, nil, err
 	}
 	q := newQuestion(cmd, h, args)
-	if here := q.sessionHere(); len(args) == 1 && args[0] != "" && args[0] == here.Name { // also where an agent has that name
-		return h, here, "", nil
+	if here := q.sessionHere(); len(args) == 1 && args[0] != "" && args[0] == here.Name {
+		return h, here, nil, nil
 	}
 	s, agents, err := q.sessionAndAgents()
-	switch {
-	case err == nil && s == nil:
+	if err == nil && s == nil {
 		err = h.Place().None()
-	case err == nil && len(agents) > 1:
-		err = usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
-	case err == nil && len(agents) == 1:
-		return h, s, agents[0], nil
 	}
-	return h, s, "", err
+	return h, s, agents, err
 }
 
 // oneAgent reads [AGENT]: if none is named, it is the one agentMeant finds.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -187,9 +188,17 @@ switched instead.`, exitUsage, exitNotFound, exitMissing),
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completes(completion.sessionsAndAgents),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.toAttach(cmd, args)
+			h, s, agents, err := a.sessionAndAgents(cmd, args)
 			if err != nil {
 				return err
+			}
+			agent := ""
+			switch len(agents) {
+			case 0:
+			case 1:
+				agent = agents[0]
+			default:
+				return usagef(cmd, "%s: one agent at a time", strings.Join(agents, " "))
 			}
 			switch by := numbered(s, agent); {
 			case agent == "":

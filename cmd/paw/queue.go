@@ -22,7 +22,7 @@ import (
 func newQueue(a *invocation) *cobra.Command {
 	dryRun := false
 	cmd := &cobra.Command{
-		Use:   "queue [AGENT...]",
+		Use:   "queue [NAME] [AGENT...]",
 		Short: "Show the prompts that wait for their moment, and what they wait for",
 		Long: exits(`Show the prompts that wait, run, are held and are done. The queue of a session types a prompt to
 an agent when its turn has ended, and starts agents for tasks of their own, so many at a time. It
@@ -33,7 +33,7 @@ goes on by itself until it is empty; a person always goes first.`, exitUsage, ex
   paw queue go --all`,
 		ValidArgsFunction: a.completes(completion.agents),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agents, err := a.agents(cmd, args)
+			h, s, agents, err := a.sessionAndAgents(cmd, args)
 			if err != nil {
 				return err
 			}

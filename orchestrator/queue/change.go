@@ -195,7 +195,7 @@ func unknown(q *session.Queue, id string) *errs.Error {
 	if near := config.Nearest(id, all); near != "" {
 		e.Message += fmt.Sprintf(" (did you mean %s?)", near)
 	}
-	return e.Hint("paw queue --session %s", q.Session)
+	return e.Hint("paw queue %s", q.Session)
 }
 
 // taskError is the error of one of several tasks.
@@ -224,7 +224,7 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 			return &taskError{i, errs.New(errs.Usage, "%w", err)}
 		}
 		if q.Task(t.ID) != nil || slices.ContainsFunc(tasks[:i], func(o session.Task) bool { return o.ID == t.ID }) {
-			return &taskError{i, errs.New(errs.Usage, "%s: there is a task of that id", t.ID).Hint("paw queue --session %s", q.Session)}
+			return &taskError{i, errs.New(errs.Usage, "%s: there is a task of that id", t.ID).Hint("paw queue %s", q.Session)}
 		}
 	}
 	if err := ordered(q, tasks); err != nil {
@@ -245,7 +245,7 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 func forget(q *session.Queue) error {
 	forgetSome(q, len(q.Tasks)-session.MaxTasks, everyOne)
 	if len(q.Tasks) > session.MaxTasks {
-		return errs.New(errs.Usage, "%s: a queue has at most %d tasks", q.Session, session.MaxTasks).Hint("paw queue --session %s", q.Session)
+		return errs.New(errs.Usage, "%s: a queue has at most %d tasks", q.Session, session.MaxTasks).Hint("paw queue %s", q.Session)
 	}
 	return nil
 }

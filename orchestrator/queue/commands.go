@@ -221,7 +221,7 @@ func possibleOne(h *app.App, s *session.Session, tasks []New, t *New) error {
 		}
 	}
 	if agent, _, _ := strings.Cut(t.From, "@"); t.From != "" && s.Agent(agent) == nil && !inPlan(h, s, tasks, t.From) {
-		return errs.New(errs.Usage, "%s: neither an agent of %s nor a task of its queue", t.From, s.Name).Hint("paw queue --session %s", s.Name)
+		return errs.New(errs.Usage, "%s: neither an agent of %s nor a task of its queue", t.From, s.Name).Hint("paw queue %s", s.Name)
 	}
 	return nil
 }
