@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,22 +10,22 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/hosts"
+	"paw/session"
 )
 
-// refuseHost returns the error for HOST:AGENT if there are hosts and that is none of them, and no session either.
+// refuseHost returns the error for HOST:AGENT that is of no host, as SESSION:AGENT is.
 func (q question) refuseHost(word string) error {
-	name, _, far := strings.Cut(word, ":")
-	if !far || len(q.Config.Hosts) == 0 {
+	name, agent, far := strings.Cut(word, ":")
+	if !far || session.ValidateName("session", name) != nil || strings.ContainsAny(agent, " \n") { // a text
 		return nil
 	}
-	if s, err := q.Store.Load(name); s != nil || err != nil {
-		return nil //nolint:nilerr // whoever uses the session says what is wrong with it
+	if s, err := q.Store.Load(name); err == nil && s != nil && agent != "" {
+		e := errs.New(errs.NotFound, "%s: no such host; an agent of the session is %[1]s/%s", name, agent)
+		word, _, _ = strings.Cut(word, "@")
+		e.Instead = errs.Instead{Of: word, By: strings.Replace(word, ":", "/", 1)}
+		return e
 	}
 	_, err := hostNamed(q.App, name)
-	if e, ok := errors.AsType[*errs.Error](err); ok && e.Instead.By == "" {
-		e.Message += ", and no such session"
-		return e.Hint("paw status --all")
-	}
 	return err
 }
 

@@ -112,7 +112,7 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 // addresses reports whether the word in front of a text names an agent, or would name one of a
 // session that exists.
 func (q question) addresses(word string) bool {
-	if of, agent, both := strings.Cut(named(word), "/"); both {
+	if of, agent, both := strings.Cut(word, "/"); both {
 		s, err := q.Store.Load(of)
 		return err == nil && s != nil && session.ValidateName("agent", agent) == nil
 	}
@@ -130,7 +130,7 @@ func (q question) addresses(word string) bool {
 // within returns AGENT[@N] for SESSION/AGENT[@N] of the session s. Other words come back unchanged.
 func (q question) within(s *session.Session, word string) string {
 	name, number, numbered := strings.Cut(word, "@")
-	of, agent, both := strings.Cut(named(name), "/")
+	of, agent, both := strings.Cut(name, "/")
 	switch {
 	case !both || of != s.Name:
 		return word
@@ -227,7 +227,7 @@ func (q question) split(words []string) (string, []string, error) {
 		if err := q.refuseHost(word); err != nil {
 			return "", nil, err
 		}
-		of, agent, both := strings.Cut(named(word), "/")
+		of, agent, both := strings.Cut(word, "/")
 		if !both {
 			agents = append(agents, word)
 			continue
@@ -316,14 +316,6 @@ func sessionNames(sessions []*session.Session) []string {
 		names = append(names, s.Name)
 	}
 	return names
-}
-
-// named converts SESSION:AGENT, as in tmux, to SESSION/AGENT. Other words come back unchanged.
-func named(word string) string {
-	if session, agent, ok := strings.Cut(word, ":"); ok && session != "" && agent != "" {
-		return session + "/" + agent
-	}
-	return word
 }
 
 // sessionHere returns the current session, an empty one if there is none or it is ambiguous.
