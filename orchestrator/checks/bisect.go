@@ -164,5 +164,5 @@ func (b *Broken) String() string {
 	if b.Unknown != "" {
 		which = fmt.Sprintf("turn %d broke it, or %s, whose end is not known: %s", b.Turn, turns.Words(b.Unknown), display.Graphemes.Cut(b.Prompt, display.TitleWidth))
 	}
-	return fmt.Sprintf("%s\npaw rewind %s %d --session %s goes back to before it", which, b.Agent, b.Good, b.Session)
+	return fmt.Sprintf("%s\npaw rewind %s/%s %d goes back to before it", which, b.Session, b.Agent, b.Good)
 }

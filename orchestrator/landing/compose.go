@@ -82,7 +82,7 @@ func (l *landing) refuseLeavings(ctx context.Context, tree string) error {
 			refused.Hints = append(refused.Hints, outside.Line)
 		}
 	}
-	return refused.Hint("paw diff %s --session %s", l.Record.Name, l.Session.Name)
+	return refused.Hint("paw diff %s", l.name())
 }
 
 // refuseAhead refuses what a target would make of commits that the remote's branch has and the target
@@ -140,7 +140,7 @@ func (l *landing) refuseForeign(ctx context.Context) error {
 		return err
 	}
 	return errs.New(errs.Refused, "%s: would change what neither its turns nor you in its worktree have changed: %s", l.name(), few(foreign, namedPaths)).
-		Hint("paw update %s --session %s", l.Record.Name, l.Session.Name)
+		Hint("paw update %s", l.name())
 }
 
 // filesOf returns a line for each file that a commit changes in the target: with the size of the

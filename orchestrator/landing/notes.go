@@ -53,7 +53,7 @@ func (l *landing) refuseAside(ctx context.Context) error {
 		return err
 	}
 	return errs.New(errs.Refused, "%s: has not gone on from turn %d, which has what %s has lost; later work has landed", l.name(), number, l.branch).
-		Hint("paw rewind %s %d --session %s", l.Record.Name, number, l.Session.Name)
+		Hint("paw rewind %s %d", l.name(), number)
 }
 
 // noteReverted notes reverted work that does not land with the rest. Where nothing came after the last

@@ -220,8 +220,7 @@ func (p *puller) plan(ctx context.Context) error {
 		p.App.Notef("%s: %s, and what it left is in the request", p.name(), how)
 	}
 	if p.again {
-		p.App.Notef("what has landed in %s before is in the request once more; paw update %s --session %s, and again, leaves it out",
-			p.done.Base, p.Record.Name, p.Session.Name)
+		p.App.Notef("what has landed in %s before is in the request once more; paw update %s, and again, leaves it out", p.done.Base, p.name())
 	}
 	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", errs.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
 	what += p.done.uncommitted()

@@ -203,7 +203,7 @@ func (v mover) noteAgent(w work, l *session.Landing, got, led bool) {
 	case got && led:
 		v.home.Notef("%s has landing %d in its worktree, and lands again what it did of it itself", name, l.ID)
 	case got:
-		v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s --session %s takes it out", name, l.ID, w.Record.Name, w.Session.Name)
+		v.home.Notef("%s has landing %d in its worktree, and does not land it; paw update %s takes it out", name, l.ID, w.name())
 	case led && !own:
 		v.home.Notef("%s began with work of landing %d, and brings that along when it lands", name, l.ID)
 	}

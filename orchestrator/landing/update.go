@@ -244,8 +244,8 @@ func (u *Updated) String() string {
 	case u.DryRun:
 		return fmt.Sprintf("bring %s into %s: %s in its worktree, its branch %s moves on", u.From, name, errs.Counted(u.Files, "file"), u.Branch)
 	}
-	return fmt.Sprintf("%s has %s now: %s changed in its worktree; paw rewind %s --undo --session %s takes it back",
-		name, u.From, errs.Counted(u.Files, "file"), u.Agent, u.Session)
+	return fmt.Sprintf("%s has %s now: %s changed in its worktree; paw rewind %s --undo takes it back",
+		name, u.From, errs.Counted(u.Files, "file"), name)
 }
 
 // Behind returns the agents of a session whose branches lack the tip of the session's target.

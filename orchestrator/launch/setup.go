@@ -130,7 +130,7 @@ func restoreWorktree(ctx context.Context, a app.Agent, j *Job) {
 	} else {
 		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", a.Record.Branch))
 		if more > 0 {
-			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: %s", more, errs.Line("paw rewind %s %d --session %s", a.Record.Name, more, a.Session.Name)))
+			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: %s", more, errs.Line("paw rewind %s/%s %d", a.Session.Name, a.Record.Name, more)))
 		}
 	}
 	if rescue != "" {
@@ -213,7 +213,7 @@ func WayBack(s *session.Session, w *session.Agent) string {
 	case err != nil: // a foreign folder
 		return fmt.Sprintf("mv %s %s && paw recover %s", path, errs.Quote(w.WorktreePath+".aside"), s.Name)
 	case info.IsDir(): // another repository
-		return fmt.Sprintf("paw remove %s --keep-worktree --session %s", w.Name, s.Name)
+		return fmt.Sprintf("paw remove %s/%s --keep-worktree", s.Name, w.Name)
 	}
 	return fmt.Sprintf("git -C %s worktree repair %s", errs.Quote(s.RepoPath), path)
 }

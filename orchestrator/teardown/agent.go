@@ -161,7 +161,7 @@ func (p *Agent) notRemoved(err error) error {
 	if refused.Hint != "" {
 		return e.Hint("%s", refused.Hint)
 	}
-	return e.Hint("git -C %s status --ignored", errs.Quote(p.WorktreePath)).Hint("paw remove %s --force --session %s", p.Name, p.Session)
+	return e.Hint("git -C %s status --ignored", errs.Quote(p.WorktreePath)).Hint("paw remove %s/%s --force", p.Session, p.Name)
 }
 
 // notTheWorktree refuses a directory that is not the agent's worktree any more, with a hint.
@@ -203,7 +203,7 @@ func (p Agent) refuseUnclean(seen worktree.Seen, unseen error) error {
 	case !seen.Clean():
 		return errs.New(errs.Refused, "%s has %s", p.Name, seen.Summary()).
 			Hint("git -C %s status --ignored", errs.Quote(p.WorktreePath)).
-			Hint("paw remove %s --force --session %s", p.Name, p.Session)
+			Hint("paw remove %s/%s --force", p.Session, p.Name)
 	}
 	return nil
 }
