@@ -125,6 +125,30 @@ func TestStatusAndStopWorkOnAFullDisk(t *testing.T) {
 	}
 }
 
+// TestSetUpThatFillsTheDisk: a launcher has room for its reason to give up.
+func TestSetUpThatFillsTheDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fullDisk(t, w)
+	filler := filepath.Join(w.root, "home/.local/filler")
+	w.configure("[worktree]\nsetup = 'until test -e " + w.root + "/go; do sleep 0.1; done; cat /dev/zero >" + filler + " 2>/dev/null || exit 3'\n")
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.write(w.root, "go", "")
+	waitFor(t, "the set-up has failed", func() bool {
+		a := w.agent("demo")
+		return a.State == "error" && a.Reason != nil && *a.Reason == "set-up failed (exit status 3)"
+	})
+	if left, err := filepath.Glob(filepath.Join(w.root, "home/.local/state/paw/launch/shop/*")); len(left) != 1 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	w.configure("")
+	w.ok(w.paw("recover", "--detach"))
+	w.ready("demo")
+}
+
 // TestPromptThatAFullDiskDidNotRecord: the turn before does not answer for it, also once there is space again.
 func TestPromptThatAFullDiskDidNotRecord(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,12 +41,34 @@ func RunAgent(sessionName, agentName string, generation int, path string, step f
 		return exitLaunchRefused, errs.New(errs.Usage, "%s: not the file of a launch, which ends in %s", path, place)
 	}
 	code, err := launch(sessionName, agentName, generation, path, step)
-	if code == exitLaunchRefused {
+	switch {
+	case errors.Is(err, errEnded):
+		_ = os.Remove(failureOf(path, generation))
+	case code == exitLaunchRefused:
 		// The pane shows the reason, and paw status reads it from this file.
-		failed := strings.TrimSuffix(path, fmt.Sprintf("-%d.json", generation)) + ".failed"
-		_ = os.WriteFile(failed, []byte(strings.Join(append([]string{err.Error()}, errs.HintsOf(err)...), observe.LaunchHint)), 0o600)
+		leaveReason(failureOf(path, generation), strings.Join(append([]string{err.Error()}, errs.HintsOf(err)...), observe.LaunchHint))
 	}
 	return code, err
+}
+
+// failureOf returns observe.FailurePath from the path of a launch file.
+func failureOf(path string, generation int) string {
+	return strings.TrimSuffix(path, fmt.Sprintf("-%d.json", generation)) + ".failed"
+}
+
+// roomForReason is how many bytes writeLaunch keeps for the reason of a launcher that gives up.
+const roomForReason = 1 << 10
+
+// leaveReason writes over what writeLaunch has kept, and cuts off the rest only then: on a full disk there is no other room.
+func leaveReason(path, reason string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	if _, err := f.WriteString(reason); err == nil {
+		_ = f.Truncate(int64(len(reason)))
+	}
 }
 
 func launch(sessionName, agentName string, generation int, path string, step func(string)) (int, error) {
@@ -99,6 +122,7 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	if step != nil {
 		step("launch.exec")
 	}
+	_ = os.Remove(failureOf(path, generation))
 	err = syscall.Exec(l.Argv[0], l.Argv, paneEnvironment(l.Env))
 	if moved {
 		_ = os.Rename(l.GivenFile, l.PromptFile)
@@ -135,6 +159,9 @@ func writeLaunch(h *app.App, l launchFile) (string, error) {
 		return "", err
 	}
 	if err := WithdrawLaunches(h, l.Session, l.Agent); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(observe.FailurePath(h, l.Session, l.Agent), bytes.Repeat([]byte{' '}, roomForReason), 0o600); err != nil {
 		return "", err
 	}
 	all := l.Env
