@@ -167,6 +167,13 @@ func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (
 	if err != nil {
 		return Purge{}, err
 	}
+	if o.DryRun && !gone {
+		var drop func()
+		if m, drop, err = m.WithScratch(); err != nil {
+			return Purge{}, err
+		}
+		defer drop()
+	}
 	p := Purge{Session: s, Name: s.Name, Teardown: h.Teardown(o.NoTeardown), options: o, m: m}
 	if gone {
 		p.Gone = s.RepoPath

@@ -38,6 +38,13 @@ func PlanRemoval(ctx context.Context, h *app.App, s *session.Session, names []st
 		return Removal{}, err
 	}
 	m = m.Remembering()
+	if o.DryRun {
+		var drop func()
+		if m, drop, err = m.WithScratch(); err != nil {
+			return Removal{}, err
+		}
+		defer drop()
+	}
 	r := Removal{m: m}
 	for _, name := range names {
 		if err := observe.RefuseHalfMoved(ctx, h, s, name); err != nil {
