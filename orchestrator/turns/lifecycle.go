@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
-	"paw/config/disk"
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/observe"
@@ -72,25 +70,9 @@ func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, err
 	}
 }
 
-// leftOut returns the note of a turn for a number that was skipped because a foreign tag has its
-// name.
+// leftOut returns the note for a number that was skipped because a foreign tag has its name.
 func leftOut(n int, tag string) string {
 	return fmt.Sprintf("number %d was left out: tag %s exists already", n, tag)
-}
-
-// numbersLeftOut returns the notes of turns about skipped numbers, by number.
-func numbersLeftOut(records []turn.Record) map[int]string {
-	missing := map[int]string{}
-	for _, r := range records {
-		for _, note := range r.Notes {
-			var n int
-			var tag string
-			if _, err := fmt.Sscanf(note, "number %d was left out: tag %s exists already", &n, &tag); err == nil && note == leftOut(n, tag) {
-				missing[n] = note
-			}
-		}
-	}
-	return missing
 }
 
 // endMove finishes an interrupted move of files in the worktree before the agent works there; the
@@ -195,8 +177,7 @@ func (t *Recorder) Finish(ctx context.Context, one *turn.Turn, answer string) (t
 	t.remember(ctx, n, func(f *session.Finished) { f.Add(n) })
 	t.App.Step("turn.remembered")
 	if err = t.tag(ctx, result); err != nil {
-		_ = one.Note(untagged + err.Error())
-		_ = os.WriteFile(t.untaggedMark(), nil, 0o600)
+		_ = one.Note("its tag could not be made: " + err.Error())
 	} else {
 		t.tagEarlier(ctx, n)
 	}
@@ -211,26 +192,22 @@ func (t *Recorder) noteStrays(one *turn.Turn) {
 	}
 }
 
-// untagged begins the note of a finished turn whose tag could not be made.
-const untagged = "its tag could not be made: "
+// mostLate is how many turns tagEarlier looks back: a hook has little time.
+const mostLate = 8
 
-// tagEarlier makes the tags that could not be made at the ends of the turns right before n. A tag
-// that was made and deleted since is left to recover.
+// tagEarlier makes the tags that the turns right before n lack, back to the first turn that has one: they could not be made.
+// A tag that lacks before that was deleted since, and is left to recover.
 func (t *Recorder) tagEarlier(ctx context.Context, n int) {
-	if !disk.Exists(t.untaggedMark()) { // without a look at any log
+	tags, err := Tags(ctx, t.Repo, t.Record.TurnSession)
+	if err != nil || slices.Contains(tags, n-1) {
 		return
 	}
-	failed := func(note string) bool { return strings.HasPrefix(note, untagged) }
 	for r := range t.Dir.Backward(n - 1) {
 		result, finished := r.Result()
-		if finished && !slices.ContainsFunc(r.Notes, failed) {
-			break
-		}
-		if finished && t.tag(ctx, result) != nil {
+		if r.Number < n-mostLate || slices.Contains(tags, r.Number) || finished && t.tag(ctx, result) != nil {
 			return
 		}
 	}
-	t.noneUntagged()
 }
 
 // tag creates the tag of a finished turn on the commit of its result.

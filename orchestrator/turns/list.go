@@ -61,15 +61,9 @@ func List(ctx context.Context, a app.Agent) (AgentTurns, []error, error) {
 	if n := len(records); n > 0 && records[n-1].State == turn.InProgress {
 		records[n-1] = asStatusHasIt(a, records[n-1])
 	}
-	gone, leftOut := map[int]bool{}, numbersLeftOut(records)
-	for _, n := range slices.Sorted(maps.Keys(leftOut)) {
-		if _, there := tags[n]; there {
-			list.LeftOut = append(list.LeftOut, leftOut[n])
-			delete(tags, n)
-		}
-	}
+	var gone map[int]bool
 	if len(problems) == 0 { // else its log may be there, and cannot be read
-		records, gone = withLogGone(records, tags, refs, a.Record.TurnSession)
+		records, gone = list.withLogGone(records, tags, refs, a.Record.TurnSession)
 	}
 	for _, r := range records {
 		one := Turn{
@@ -127,15 +121,19 @@ func (list *AgentTurns) AddRewind(ctx context.Context, a app.Agent) error {
 	return nil
 }
 
-// withLogGone adds the turns that have a tag and no log any more. A tag without a ref that took its
-// number is not of a turn.
-func withLogGone(records []turn.Record, tags map[int]string, refs map[string]string, turnSession string) (all []turn.Record, gone map[int]bool) {
+// withLogGone adds the turns that have a tag and no log any more, and to LeftOut the numbers that were claimed for no turn. A
+// tag whose number was never claimed is not of a turn.
+func (list *AgentTurns) withLogGone(records []turn.Record, tags map[int]string, refs map[string]string, turnSession string) (all []turn.Record, gone map[int]bool) {
 	gone = map[int]bool{}
-	for n, at := range tags {
+	for _, n := range slices.Sorted(maps.Keys(tags)) {
 		logged := slices.ContainsFunc(records, func(r turn.Record) bool { return r.Number == n })
-		if taken := refs[fmt.Sprint(turn.ClaimPrefix(turnSession), n)]; n > 0 && !logged && taken != "" {
+		switch claimed := refs[fmt.Sprint(turn.ClaimPrefix(turnSession), n)] != ""; {
+		case n == 0 || logged || !claimed:
+		case refs[turn.BeforeRef(turnSession, n)]+refs[turn.TurnRef(turnSession, n)]+refs[turn.HeadRef(turnSession, n)] == "":
+			list.LeftOut = append(list.LeftOut, leftOut(n, turn.TagName(turnSession, n)))
+		default:
 			gone[n] = true
-			all = append(all, turn.Record{Number: n, State: turn.Finished, CommitHash: at})
+			all = append(all, turn.Record{Number: n, State: turn.Finished, CommitHash: tags[n]})
 		}
 	}
 	all = append(all, records...)

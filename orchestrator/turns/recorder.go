@@ -161,15 +161,6 @@ func QueuedMark(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), cli.QueuedMark)
 }
 
-// noneUntagged removes the mark of turns without a tag.
-func (t *Recorder) noneUntagged() { _ = os.Remove(t.untaggedMark()) }
-
-// untaggedMark returns the file that exists while the tag of a finished turn is missing, since the
-// tag could not be made.
-func (t *Recorder) untaggedMark() string {
-	return filepath.Join(t.App.StateDir(t.Session.Name, t.Record.Name), "untagged")
-}
-
 // finishedTurns returns the results of the start, as turn 0, and of finished turns with a readable
 // log.
 func finishedTurns(w *session.Agent, dir turn.Dir) []turn.Result {
