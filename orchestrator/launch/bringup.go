@@ -103,7 +103,7 @@ func createWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *se
 		}
 		w := s.Agent(j.Agent)
 		plan := app.PlanOf(s, *w)
-		if plan.Refs, err = missingStarts(ctx, m, w, s.ID); err != nil {
+		if plan.Refs, err = missingStarts(ctx, m, s, w); err != nil {
 			return nil, err
 		}
 		// The folder marks the owner of the tag when there is no record any more (loggedAgents).
@@ -125,7 +125,7 @@ func createWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *se
 		if err == nil {
 			break
 		}
-		if _, taken := missingStarts(ctx, m, s.Agent(plan.Agent), s.ID); taken != nil {
+		if _, taken := missingStarts(ctx, m, s, s.Agent(plan.Agent)); taken != nil {
 			return nil, taken // another session was faster
 		}
 	}

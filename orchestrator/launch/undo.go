@@ -124,7 +124,7 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 
 // missingStarts returns the owner ref and tag 0 of an agent, without those that exist. The error is
 // ErrNameTaken where another session has the agent's turn session.
-func missingStarts(ctx context.Context, m *worktree.Manager, w *session.Agent, sessionID string) (map[string]string, error) {
+func missingStarts(ctx context.Context, m *worktree.Manager, s *session.Session, w *session.Agent) (map[string]string, error) {
 	tagged, err := turns.Tags(ctx, m, w.TurnSession)
 	if err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func missingStarts(ctx context.Context, m *worktree.Manager, w *session.Agent, s
 	if err != nil {
 		return nil, err
 	}
-	owner, refs := turn.OwnerRef(w.TurnSession, sessionID), map[string]string{}
+	owner, refs := turn.OwnerRef(w.TurnSession, s.Name, s.ID), map[string]string{}
 	if owners[owner] == "" {
 		if len(owners)+len(tagged) > 0 {
 			return nil, errs.New(errs.Usage, "%s: %w: %s", w.TurnSession, turns.ErrNameTaken, turn.TagName(w.TurnSession, 0)).Hint("paw status --all")

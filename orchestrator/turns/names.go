@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,7 +23,7 @@ import (
 type Names struct {
 	Tagged map[string]bool   // turn sessions with tags
 	hidden map[string]bool   // turn sessions with hidden refs, or with a worktree now
-	owner  map[string]string // session of each turn session
+	owner  map[string]string // session of each turn session whose ref of the owner has the name
 	logged map[string][]string
 	stays  map[string]string // worktree or ref of rescued work of a turn session, which paw purge --tags keeps
 
@@ -60,28 +59,22 @@ func loggedSessions(h *app.App) map[string][]string {
 // branchesOfPaw begins the refs of branches that paw names.
 const branchesOfPaw = "refs/heads/" + app.BranchPrefix
 
-// NamesOf reads tags, hidden refs and worktrees of a repository, and records and logs of this home.
+// NamesOf reads tags, hidden refs and worktrees of a repository, and the folders of logs of this home.
 func NamesOf(ctx context.Context, h *app.App, m *worktree.Manager) (Names, error) {
-	space := Names{hidden: map[string]bool{}, owner: map[string]string{}, stays: map[string]string{}, logged: loggedSessions(h)}
-	var err error
-	if space.Tagged, err = taken(ctx, m); err != nil {
+	space := Names{
+		Tagged: map[string]bool{}, hidden: map[string]bool{}, owner: map[string]string{}, stays: map[string]string{}, logged: loggedSessions(h),
+	}
+	tagged, err := AllTags(ctx, m)
+	if err != nil && !errors.Is(err, gitdir.ErrNotRepository) {
 		return space, err
+	}
+	for turnSession := range tagged {
+		space.Tagged[turnSession] = true
 	}
 	// A planned start in an empty directory: the repository does not exist yet.
 	if _, err := os.Lstat(m.Repository.CommonDir); err == nil {
 		if err := space.addRefs(ctx, m); err != nil {
 			return space, err
-		}
-	}
-	for sessionName, agents := range space.logged {
-		for _, agent := range agents {
-			space.owner[sessionName+"_"+agent] = sessionName
-		}
-	}
-	records, _, _ := h.Store.List()
-	for _, s := range records {
-		for _, w := range s.Agents {
-			space.owner[w.TurnSession] = s.Name
 		}
 	}
 	return space, nil
@@ -99,6 +92,9 @@ func (space *Names) addRefs(ctx context.Context, m *worktree.Manager) error {
 			space.Branches[ref] = oid
 		} else if turnSession, _, ok := strings.Cut(strings.TrimPrefix(ref, turn.HiddenPrefix), "/"); ok {
 			space.hidden[turnSession] = true
+			if _, session, _, owned := turn.ParseOwner(ref); owned {
+				space.owner[turnSession] = session
+			}
 			if strings.HasPrefix(ref, turn.RescuePrefix(turnSession)) && ref != turn.LeftRef(turnSession) {
 				space.stays[turnSession] = ref
 			}
@@ -113,7 +109,7 @@ func (space *Names) addRefs(ctx context.Context, m *worktree.Manager) error {
 		owner, _, _ = strings.Cut(owner, " ")
 		if sessionName, agent, ok := strings.Cut(owner, "/"); ours && ok {
 			turnSession := sessionName + "_" + agent
-			space.hidden[turnSession], space.owner[turnSession], space.stays[turnSession] = true, sessionName, e.Path
+			space.hidden[turnSession], space.stays[turnSession] = true, e.Path
 		}
 	}
 	return nil
@@ -258,28 +254,15 @@ func Own(ctx context.Context, m *worktree.Manager, s *session.Session, agents ..
 	if err != nil {
 		return nil, err
 	}
-	owned := map[string]bool{}
+	ids := map[string]string{}
 	for ref := range owners {
-		owned[path.Dir(ref)+"/"] = true
+		turnSession, _, id, _ := turn.ParseOwner(ref)
+		ids[turnSession] = id
 	}
-	for i, agent := range agents {
-		if _, ours := owners[prefixes[i]+s.ID]; ours || !owned[prefixes[i]] {
+	for _, agent := range agents {
+		if id := ids[s.Name+"_"+agent]; id == "" || id == s.ID {
 			own = append(own, agent)
 		}
 	}
 	return own, nil
-}
-
-// taken returns the turn sessions that have tags: their names cannot be used again, or turns of two
-// sessions would mix.
-func taken(ctx context.Context, m *worktree.Manager) (map[string]bool, error) {
-	numbers, err := AllTags(ctx, m)
-	if err != nil && !errors.Is(err, gitdir.ErrNotRepository) {
-		return nil, err
-	}
-	taken := map[string]bool{}
-	for name := range numbers {
-		taken[name] = true
-	}
-	return taken, nil
 }

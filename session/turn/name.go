@@ -48,9 +48,18 @@ func RefPrefix(turnSession string) string { return HiddenPrefix + turnSession + 
 // OwnerPrefix returns the start of the ref made by OwnerRef.
 func OwnerPrefix(turnSession string) string { return RefPrefix(turnSession) + "owner/" }
 
-// OwnerRef returns the ref that says which session, by its id, uses the turn session's name in a
+// OwnerRef returns the ref that says which session, by its name and id, uses the turn session's name in a
 // repository.
-func OwnerRef(turnSession, sessionID string) string { return OwnerPrefix(turnSession) + sessionID }
+func OwnerRef(turnSession, session, id string) string {
+	return OwnerPrefix(turnSession) + session + "/" + id
+}
+
+// ParseOwner splits a ref that OwnerRef has made; ok is false for any other.
+func ParseOwner(ref string) (turnSession, session, id string, ok bool) {
+	turnSession, owner, _ := strings.Cut(strings.TrimPrefix(ref, HiddenPrefix), "/owner/")
+	session, id, ok = strings.Cut(owner, "/")
+	return turnSession, session, id, ok
+}
 
 // ClaimPrefix returns the start of the refs that reserve turn numbers; the number follows.
 func ClaimPrefix(turnSession string) string { return RefPrefix(turnSession) + "claim/" }
