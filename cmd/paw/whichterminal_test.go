@@ -37,6 +37,10 @@ func (o *terminals) close() {
 		}
 		return o.w.tmux("list-clients").stdout == ""
 	})
+	waitFor(o.w.t, "the shells take what is typed", func() bool { // and not what was begun there
+		shells := o.w.tmux("list-panes", "-a", "-F", "#{session_name} #{pane_current_command}").stdout
+		return strings.Contains(shells, "mine sh\n") && strings.Contains(shells, "other sh\n")
+	})
 }
 
 // types types a line on a terminal.
