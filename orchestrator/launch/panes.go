@@ -48,10 +48,12 @@ func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job)
 		for n := 2; ; n++ {
 			err := startIn(ctx, h, rec, f, jobs)
 			if !errors.Is(err, tmux.ErrDuplicate) || n > mostNames {
+				if err == nil && rec.Tmux.Session != taken {
+					h.Notef("tmux session %s is not of this session, which takes %s", taken, rec.Tmux.Session)
+				}
 				return err
 			}
 			rec.Tmux.Session = fmt.Sprintf("paw-%s_%d", rec.Name, n)
-			h.Notef("tmux session %s is not of this session, which takes %s", taken, rec.Tmux.Session)
 		}
 	})
 	if err != nil {
