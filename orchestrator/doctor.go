@@ -153,6 +153,8 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 	case errors.Is(seen.TmuxErr, tmux.ErrTimeout):
 		wrong(errs.New(errs.Failed, "session %s: %s (process %d): it is stopped, or very busy", s.Name, observe.Silence(seen.TmuxErr), s.Tmux.ServerPID).
 			Hint("ps -o stat,pcpu,args -p %d", s.Tmux.ServerPID))
+	case seen.Tmux == session.TmuxUnknown && app.AttachOldServer(s) != "":
+		wrong(errs.New(errs.Failed, "session %s: %s", s.Name, observe.Silence(seen.TmuxErr)).Hint("%s", app.AttachOldServer(s)))
 	}
 	for _, a := range st.Agents {
 		if err := atWrongPlace(ctx, h, s, a); err != nil {

@@ -303,6 +303,7 @@ var messages = []struct {
 	{lazyregexp.New(`^lost server$`), errServerExited},
 	{lazyregexp.New(`^server version is too old for client`), ErrTooOldServer},
 	{lazyregexp.New(`^protocol version mismatch`), ErrTooOldServer},
+	{lazyregexp.New(`^open terminal failed: not a terminal$`), ErrTooOldServer}, // by a command that needs none
 	{lazyregexp.New(`^duplicate session: `), ErrDuplicate},
 	{lazyregexp.New(`^can't find (session|window|pane)`), ErrNotFound},
 	{lazyregexp.New(`^no such (session|window|pane)`), ErrNotFound},

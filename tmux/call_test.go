@@ -194,7 +194,7 @@ func TestClassify(t *testing.T) {
 		"create pane failed: pane too small":                              errNoSpace,
 		"no current target":                                               errNoTarget,
 		"command too long":                                                nil,
-		"open terminal failed: not a terminal":                            nil,
+		"open terminal failed: not a terminal":                            ErrTooOldServer,
 		"unknown command: x":                                              nil,
 		"":                                                                nil,
 		"a hook said: no server running on x":                             nil,
