@@ -93,6 +93,28 @@ func TestStartOnAFullDiskLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestAddOnAFullDiskLeavesNothing: neither an agent that never was, nor its branch or worktree.
+func TestAddOnAFullDiskLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	fill := fullDisk(t, w)
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
+	fill()
+	if out := w.paw("add", "--cli", "two=demo"); out.code != 1 || !strings.Contains(out.stderr, "no space left") {
+		t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	if out := w.ok(w.paw("status")); strings.Contains(out.stdout, "two") {
+		t.Errorf("left an agent behind:\n%s", out.stdout)
+	}
+	if branches := w.git(w.repo, "branch", "--list", "paw/shop/two"); branches != "" {
+		t.Errorf("left behind: %s", branches)
+	}
+	if _, err := os.Stat(w.worktree("two")); err == nil {
+		t.Error("left a worktree behind")
+	}
+}
+
 func TestStatusAndStopWorkOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
