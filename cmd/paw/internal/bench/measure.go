@@ -64,7 +64,7 @@ func (w *world) count(j *job, argv ...string) {
 
 // counted adds the calls that run makes with the shims to the job.
 func (w *world) counted(j *job, run func()) {
-	_ = w.command(w.ctx, true, append(w.startArgs(1), "--dry-run")...).Run() // paw remembers which versions of git and tmux are new enough
+	_ = w.command(w.ctx, true, append(w.startArgs(1), "--base", "none")...).Run() // refused; paw remembers which git and tmux are new enough
 	check(os.WriteFile(w.shims.log, nil, 0o644))
 	run()
 	j.calls = calls{}
