@@ -66,18 +66,14 @@ func Log(ctx context.Context, h *app.App, s *session.Session, agentName string, 
 
 // logAll reads the newest conversation.
 func logAll(ctx context.Context, a app.Agent, records []turn.Record) (*Logged, error) {
-	said, err := transcript.History(ctx, a)
+	said, found, err := transcript.History(ctx, a, records)
 	if err != nil {
 		return nil, err
 	}
-	id := ""
-	if said.Begun {
-		id = said.ID()
-	}
+	found.Messages = said.Messages()
 	return &Logged{
-		Agent: a.Record.Name, Elsewhere: transcript.TurnsElsewhere(records, id),
-		Asked:      slices.ContainsFunc(records, func(r turn.Record) bool { return id != "" && r.Conversation == id }),
-		Transcript: cli.Transcript{ID: id, Messages: said.Messages(), Skipped: said.Skipped, Unknown: said.Unknown},
+		Agent: a.Record.Name, Elsewhere: transcript.TurnsElsewhere(records, found.ID), Transcript: found,
+		Asked: slices.ContainsFunc(records, func(r turn.Record) bool { return found.ID != "" && r.Conversation == found.ID }),
 	}, nil
 }
 

@@ -50,7 +50,7 @@ func TestLiveSessionsComeFromDisk(t *testing.T) {
 	messages := func() []history.Message {
 		t.Helper()
 		s := f.record()
-		h, err := transcript.History(t.Context(), f.p.Agent(s, s.Agent("c")))
+		h, _, err := transcript.History(t.Context(), f.p.Agent(s, s.Agent("c")), nil)
 		f.must(err)
 		return h.Messages()
 	}

@@ -32,29 +32,17 @@ func Unreadable(w *session.Agent, err error) string {
 	return err.Error()
 }
 
-// Said is the conversation of an agent, as far as it was understood.
-type Said struct {
-	history.History
-	Begun   bool           // the conversation exists, and its id is the CLI's
-	Skipped int            // lines and records that were not understood and may have been messages
-	Unknown map[string]int // number of records by type, for types that paw does not know and that hold no message
-}
-
-// History returns the newest conversation of an agent, from its CLI's own record.
-func History(ctx context.Context, a app.Agent) (Said, error) {
-	records, _ := a.TurnDir().Records()
-	found, err := Conversation(ctx, a, "", records)
-	if err != nil {
-		return Said{}, err
-	}
-	said := Said{History: history.New(), Begun: found.ID != "", Skipped: found.Skipped, Unknown: found.Unknown}
-	if said.Begun {
-		said.History = history.Restored(found.ID)
+// History returns the newest conversation of an agent, and what its CLI's own record has of it. One that has not begun has an
+// id of its own.
+func History(ctx context.Context, a app.Agent, records []turn.Record) (said history.History, found cli.Transcript, err error) {
+	found, err = Conversation(ctx, a, "", records)
+	if said = history.New(); found.ID != "" {
+		said = history.Restored(found.ID)
 	}
 	for _, message := range found.Messages {
 		said.AddMessage(message)
 	}
-	return said, nil
+	return said, found, err
 }
 
 // TurnsIn returns the turn with this number, and the turns that are of the conversation or of an
