@@ -16,8 +16,8 @@ import (
 // refuseHost returns the error for HOST:AGENT that is of no host, as SESSION:AGENT is.
 func (q question) refuseHost(word string) error {
 	name, agent, far := strings.Cut(word, ":")
-	if !far || session.ValidateName("session", name) != nil || strings.ContainsAny(agent, " \n") { // a text
-		return nil
+	if !far || session.ValidateName("session", name) != nil || strings.ContainsAny(agent, " \n") {
+		return nil //nolint:nilerr // a text, and no name
 	}
 	if s, err := q.Store.Load(name); err == nil && s != nil && agent != "" {
 		e := errs.New(errs.NotFound, "%s: no such host; an agent of the session is %[1]s/%s", name, agent)

@@ -91,7 +91,7 @@ func TestHostFromNothingToATurn(t *testing.T) {
 	// Hints about a host name the host, so that a pasted line never means a local agent of the same
 	// name.
 	m.ok("start", "--cli", "demo", "--detach")
-	m.says(3, "paw: hint: paw remove gpu/demo --force:shop\n", "remove", "gpu:demo")
+	m.says(3, "paw: hint: paw remove gpu:shop/demo --force\n", "remove", "gpu:demo")
 	m.says(3, "paw: hint: ssh -t gpu-box 'git -C ", "remove", "gpu:demo")
 	m.says(0, "demo removed", "remove", "demo", "--force", "--session", "gpu:shop")
 	if out := m.ok("status", "--here"); !strings.Contains(out, "  demo") {
