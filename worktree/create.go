@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -248,7 +247,7 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 		if err == nil {
 			break
 		}
-		if clearErr := m.clear(ctx, c.plan.Path, c.plan); clearErr != nil {
+		if clearErr := m.clear(ctx, c.plan); clearErr != nil {
 			return errors.Join(err, clearErr)
 		}
 		if attempt == addRetries || !retryable(err) {
@@ -276,21 +275,18 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	return err
 }
 
-// clear moves what a failed or killed add has left at path, for any of these plans, to the trash.
-func (m *Manager) clear(ctx context.Context, path string, plans ...Plan) error {
+// clear moves what a failed add has left to the trash.
+func (m *Manager) clear(ctx context.Context, p Plan) error {
 	entries, err := m.Registry().List(context.WithoutCancel(ctx))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries[1:] {
-		if !slices.ContainsFunc(plans, func(p Plan) bool { return ownedBy(e, p) }) {
-			continue
-		}
-		if err := m.Trash().setAside(e, path); err != nil {
-			return err
+		if ownedBy(e, p) {
+			err = errors.Join(err, m.Trash().setAside(e, p.Path))
 		}
 	}
-	return nil
+	return err
 }
 
 func (m *Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {

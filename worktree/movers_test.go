@@ -26,7 +26,6 @@ var movers = map[string]string{
 	"worktree/spare.go:ignoredByGoal":           "a folder of its own",
 	"worktree/create.go:fill":                   "a worktree that is new",
 	"worktree/fromsnapshot.go:FromSnapshot":     "a worktree that is new",
-	"worktree/repair.go:registerAgain":          "a registration that is new",
 	"worktree/snapshot/judge.go:asCheckedOut":   "a folder of its own",
 	"worktree/objects/history.go:TreeOfEntries": "a scratch index",
 	"worktree/check.go:Place":                   "to the same commit, where nobody works",

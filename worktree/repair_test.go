@@ -1,9 +1,7 @@
 package worktree
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -77,21 +75,6 @@ func TestRepairLeavesForeignEntriesAlone(t *testing.T) {
 	}
 }
 
-func TestRepairWritesLostGitFileAgain(t *testing.T) {
-	w := newWorld(t)
-	p := w.made("agent")
-	writeFile(t, filepath.Join(p.Path, "new"), "work\n")
-	if err := os.Remove(filepath.Join(p.Path, ".git")); err != nil {
-		t.Fatal(err)
-	}
-	if got := w.repaired(); !strings.Contains(got, "linked to the repository again") {
-		t.Errorf("got %q", got)
-	}
-	if got := gitIn(t, p.Path, "status", "--porcelain"); got != "?? new" {
-		t.Errorf("status says %q", got)
-	}
-}
-
 func TestRepairLeavesAnotherFolderAtThePathAlone(t *testing.T) {
 	for name, put := range map[string]func(w *world, p Plan){
 		"photos":         func(w *world, p Plan) { writeFile(w.t, filepath.Join(p.Path, "photo"), "x\n") },
@@ -114,24 +97,6 @@ func TestRepairLeavesAnotherFolderAtThePathAlone(t *testing.T) {
 				t.Errorf("got %q", got)
 			}
 		})
-	}
-}
-
-func TestRepairLinksACopyOfTheWorktree(t *testing.T) {
-	w := newWorld(t)
-	p := w.made("agent")
-	writeFile(t, filepath.Join(p.Path, "a.txt"), "changed\n") // the other file is as it was
-	if out, err := exec.Command("cp", "-a", p.Path, p.Path+"-backup").CombinedOutput(); err != nil {
-		t.Fatalf("%s", out)
-	}
-	if err := errors.Join(os.RemoveAll(p.Path), os.Remove(filepath.Join(p.Path+"-backup", ".git")), os.Rename(p.Path+"-backup", p.Path)); err != nil {
-		t.Fatal(err)
-	}
-	if unlinked, err := w.m.Registry().Unlinked(t.Context(), p); !unlinked || err != nil {
-		t.Errorf("got %v, %v", unlinked, err)
-	}
-	if got := w.repaired(); !strings.Contains(got, "linked to the repository again") {
-		t.Errorf("got %q", got)
 	}
 }
 

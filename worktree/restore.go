@@ -16,21 +16,15 @@ import (
 
 // Restore makes the worktree of p again at the same path if its directory is gone. What only the
 // old git directory led to is kept under rescueRef first ("" if there was nothing); the old git
-// directory is moved to the trash folder. If the directory exists and only its registration is
-// gone, it is registered again, and no file in it changes.
+// directory is moved to the trash folder.
 //
 // The error is a *ConflictError if the branch is gone or checked out elsewhere, or if something
 // else is at the path. For step see Create.
 func (m *Manager) Restore(ctx context.Context, p Plan, step func(name string)) (rescueRef string, err error) {
 	p.CreateBranch = false
-	rescueRef, err = m.clearLost(ctx, p)
-	if err != nil {
-		return rescueRef, err
+	if rescueRef, err = m.clearLost(ctx, p); err == nil {
+		_, err = m.Create(ctx, []Plan{p}, step)
 	}
-	if m.Registry().Unregistered(p) {
-		return rescueRef, m.registerAgain(ctx, p)
-	}
-	_, err = m.Create(ctx, []Plan{p}, step)
 	return rescueRef, err
 }
 

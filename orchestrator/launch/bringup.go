@@ -83,7 +83,7 @@ func prepareWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *s
 		if j.Kind != ResultRefused && j.Worktree == WorktreeCreate {
 			restoreOrigin(ctx, h, m, w, j)
 		}
-		if j.Kind != ResultRefused && (j.Worktree == WorktreeRestore || j.Worktree == WorktreeRegister) {
+		if j.Kind != ResultRefused && j.Worktree == WorktreeRestore {
 			restoreWorktree(ctx, h.Agent(s, w).In(m), j)
 		}
 	}

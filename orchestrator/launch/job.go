@@ -33,10 +33,9 @@ type WorktreeStep string
 
 // The steps for a worktree.
 const (
-	WorktreeKeep     WorktreeStep = ""
-	WorktreeCreate   WorktreeStep = "create"
-	WorktreeRestore  WorktreeStep = "restore"
-	WorktreeRegister WorktreeStep = "register" // the directory stays, and git registers the worktree again
+	WorktreeKeep    WorktreeStep = ""
+	WorktreeCreate  WorktreeStep = "create"
+	WorktreeRestore WorktreeStep = "restore"
 )
 
 // Job is the work of BringUp for one agent.
@@ -111,9 +110,8 @@ func ResultsOf(s *session.Session, jobs []Job) []Result {
 
 // wouldBe describes the steps in a dry run.
 var wouldBe = map[WorktreeStep]string{
-	WorktreeCreate:   "its worktree would be made",
-	WorktreeRestore:  "its worktree would be made again, from its branch",
-	WorktreeRegister: "git would know its worktree again; no file in it would change",
+	WorktreeCreate:  "its worktree would be made",
+	WorktreeRestore: "its worktree would be made again, from its branch",
 }
 
 // Foretold returns the results that a plan would have.

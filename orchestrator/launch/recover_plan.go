@@ -55,7 +55,6 @@ type RecoverFacts struct {
 	worktreeWrong   string // why the directory is not the agent's worktree, "" if it is
 	wayBack         string // command that helps with a wrong worktree
 	unlinked        bool   // only the link to the repository is broken; recover repairs the link before it plans
-	unregistered    bool   // git does not list the directory any more, see worktree.Manager.Unregistered
 	onBranch        bool   // HEAD of the worktree names the branch, whether the branch exists or not
 	branchExists    bool
 	branchAt        string // other worktree with the branch, "" for none
@@ -150,11 +149,10 @@ func endsAndReturns(f RecoverFacts) string {
 // planWorktree decides what happens to the worktree; false when the agent must not start in it.
 func planWorktree(f RecoverFacts, j *Job) bool {
 	path := f.record.WorktreePath
-	lost := f.worktreeMissing || f.unregistered
 	switch {
 	case f.record.Phase == session.PhaseCreating && !f.launched:
 		j.Worktree = WorktreeCreate
-	case (lost || f.onBranch) && !f.branchExists:
+	case (f.worktreeMissing || f.onBranch) && !f.branchExists:
 		what := fmt.Errorf("its branch %s is gone", f.record.Branch)
 		if f.worktreeMissing {
 			what = fmt.Errorf("its worktree %s and its branch %s are gone", path, f.record.Branch)
@@ -165,14 +163,12 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 		j.Refuse(fmt.Errorf("its worktree was moved to %s", f.branchAt),
 			fmt.Sprintf("git -C %s worktree move -f -f %s %s && paw recover %s", errs.Quote(f.repoPath), errs.Quote(f.branchAt), errs.Quote(path), f.sessionName))
 		return false
-	case lost && f.branchAt != "":
+	case f.worktreeMissing && f.branchAt != "":
 		j.Refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
 			fmt.Sprintf("git -C %s switch --detach && paw recover %s", errs.Quote(f.branchAt), f.sessionName))
 		return false
 	case f.worktreeMissing:
 		j.Worktree = WorktreeRestore
-	case f.unregistered:
-		j.Worktree = WorktreeRegister
 	case f.unlinked: // only in a dry run: otherwise recover has repaired the link
 		j.Notes = append(j.Notes, "its worktree would be linked to the repository again")
 	case f.worktreeWrong != "":
@@ -207,7 +203,6 @@ func PlanRecover(ctx context.Context, h *app.App, f observe.Facts, named bool) (
 		rf.named = named
 		_, rf.branchExists = branches[a.Record.Branch]
 		rf.lookAtBranch(entries)
-		rf.unregistered = rf.worktreeWrong != "" && m.Registry().Unregistered(app.PlanOf(s, a.Record))
 		if rf.worktreeWrong != "" && m.HalfMade(a.Record.WorktreePath) {
 			rf.worktreeMissing, rf.worktreeWrong = true, ""
 		}

@@ -101,13 +101,6 @@ func TestPlanAgent(t *testing.T) {
 		{name: "alive on a branch that is gone", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.onBranch, f.branchExists = session.TmuxAlive, live.InPane, true, false
 		}, want: "claude: alive"},
-		{name: "not registered", change: func(f *RecoverFacts) { f.worktreeWrong, f.unregistered = "/w: not the expected registration", true }, want: "claude: register its worktree, resumed"},
-		{name: "not registered, branch gone", change: func(f *RecoverFacts) {
-			f.worktreeWrong, f.unregistered, f.branchExists = "/w: not the expected registration", true, false
-		}, want: "claude: refused: its branch paw/shop/claude is gone; git -C /r branch paw/shop/claude && paw recover shop"},
-		{name: "not registered, branch elsewhere", change: func(f *RecoverFacts) {
-			f.worktreeWrong, f.unregistered, f.branchAt = "/w: not the expected registration", true, "/x"
-		}, want: "claude: refused: its worktree is gone and its branch paw/shop/claude is checked out in /x; git -C /x switch --detach && paw recover shop"},
 		{name: "worktree gone, branch elsewhere", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: "claude: refused: its worktree is gone and its branch paw/shop/claude is checked out in /x; git -C /x switch --detach && paw recover shop"},
 		{name: "worktree moved", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchAt, f.moved = true, "/x y", true }, want: "claude: refused: its worktree was moved to /x y; git -C /r worktree move -f -f '/x y' /w && paw recover shop"},
 		{name: "branch elsewhere, worktree there", change: func(f *RecoverFacts) { f.branchAt = "/x" }, want: "claude: resumed"},

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -19,6 +20,7 @@ import (
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // holdHalfMade takes the locks of agents that a killed paw has left half made. An agent that another
@@ -109,29 +111,21 @@ func SetUp(ctx context.Context, a app.Agent) (notes []string) {
 	return append(notes, problems...)
 }
 
-// restoreWorktree makes a missing worktree again, or registers one again that git does not list any
-// more, and notes the outcome in the job.
+// restoreWorktree makes a missing worktree again, and notes the outcome in the job.
 func restoreWorktree(ctx context.Context, a app.Agent, j *Job) {
-	more := 0 // turn of which files come back by a rewind
-	if j.Worktree != WorktreeRegister {
-		var err error
-		if more, err = recordRestore(ctx, a); err != nil {
-			j.Refuse(err)
-			return
-		}
+	more, err := recordRestore(ctx, a) // turn of which files come back by a rewind
+	if err != nil {
+		j.Refuse(err)
+		return
 	}
 	rescue, err := a.Repo.Restore(ctx, app.PlanOf(a.Session, *a.Record), a.App.Step)
 	if err != nil {
 		j.Refuse(app.Conflict(err))
 		return
 	}
-	if j.Worktree == WorktreeRegister {
-		j.Notes = append(j.Notes, "git did not know its worktree any more and does again; no file in it was changed")
-	} else {
-		j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", a.Record.Branch))
-		if more > 0 {
-			j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: %s", more, errs.Line("paw rewind %s/%s %d", a.Session.Name, a.Record.Name, more)))
-		}
+	j.Notes = append(j.Notes, fmt.Sprintf("its worktree was missing and was checked out again from %s; files that were not committed are not in it", a.Record.Branch))
+	if more > 0 {
+		j.Notes = append(j.Notes, fmt.Sprintf("files that were not committed at the end of turn %d come back with: %s", more, errs.Line("paw rewind %s/%s %d", a.Session.Name, a.Record.Name, more)))
 	}
 	if rescue != "" {
 		j.Notes = append(j.Notes, "what it had staged is kept in "+rescue)
@@ -209,8 +203,10 @@ func lastCommitOf(h *app.App, entries []worktree.Entry, s *session.Session, w se
 // worktree.
 func WayBack(s *session.Session, w *session.Agent) string {
 	path := errs.Quote(w.WorktreePath)
-	switch info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git")); {
-	case err != nil: // a foreign folder
+	info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git"))
+	target, linked := gitdir.Target(filepath.Join(w.WorktreePath, ".git"))
+	switch {
+	case err != nil, linked == nil && !disk.Exists(target): // a foreign folder, or one that git has forgotten
 		return fmt.Sprintf("mv %s %s && paw recover %s", path, errs.Quote(w.WorktreePath+".aside"), s.Name)
 	case info.IsDir(): // another repository
 		return fmt.Sprintf("paw remove %s/%s --keep-worktree", s.Name, w.Name)

@@ -168,7 +168,7 @@ func (p *Agent) notRemoved(err error) error {
 func (p *Agent) notTheWorktree(ctx context.Context, m *worktree.Manager, s *session.Session, err error) error {
 	refused := errs.New(errs.Refused, "%s: not removed: %w", p.Name, err)
 	unlinked, _ := m.Registry().Unlinked(ctx, p.plan)
-	if p.Phase == session.PhaseCreating || unlinked || m.Registry().Unregistered(p.plan) {
+	if p.Phase == session.PhaseCreating || unlinked {
 		return refused.Hint("paw recover %s", s.Name)
 	}
 	return refused.Hint("%s", launch.WayBack(s, &p.Agent))
