@@ -3,13 +3,10 @@ package worktree
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
-	"os"
+	"io/fs"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
-	"sync"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -81,87 +78,25 @@ func (m *Manager) sameGitDir(p Plan, s Seen) bool {
 // since no program can set an inode's change time. imprint reads only names and times, because
 // users wait while it looks at tens of thousands of files.
 func imprint(dir string) (of [sha256.Size]byte, err error) {
-	folder, err := openDir(unix.AT_FDCWD, dir, dir)
-	if err != nil {
-		return of, err
-	}
-	var top unix.Stat_t
-	if err := unix.Fstat(int(folder.Fd()), &top); err != nil {
-		return of, errors.Join(&os.PathError{Op: "stat", Path: dir, Err: err}, folder.Close())
-	}
-	w := imprinting{others: make(chan struct{}, runtime.NumCPU()-1)}
-	content, err := w.walk(folder)
-	if err != nil {
-		return of, err
-	}
-	// Renaming the directory itself changes the inode, so only its modification time counts.
-	return sha256.Sum256(disk.AppendFacts(content[:], "", top.Mtim.Nano())), nil
-}
-
-// imprinting is one run of imprint, with a goroutine for each processor.
-type imprinting struct{ others chan struct{} }
-
-// walk returns a hash of the entries of an open directory, in order of their names, and of its
-// subdirectories. walk closes the directory.
-func (w imprinting) walk(folder *os.File) (of [sha256.Size]byte, err error) {
-	defer folder.Close()
-	names, err := folder.Readdirnames(-1)
-	if err != nil {
-		return of, err
-	}
-	fd, path := int(folder.Fd()), folder.Name()
-	slices.SortFunc(names, strings.Compare)
-	stats := make([]unix.Stat_t, len(names))
-	inner, errs := make([][sha256.Size]byte, len(names)), make([]error, len(names))
-	var all sync.WaitGroup
-	for i, name := range names {
-		if err := unix.Fstatat(fd, name, &stats[i], unix.AT_SYMLINK_NOFOLLOW); err != nil {
-			errs[i] = &os.PathError{Op: "lstat", Path: filepath.Join(path, name), Err: err}
-		} else if stats[i].Mode&unix.S_IFMT == unix.S_IFDIR {
-			w.share(&all, func() {
-				var in *os.File
-				if in, errs[i] = openDir(fd, name, filepath.Join(path, name)); errs[i] == nil {
-					inner[i], errs[i] = w.walk(in)
-				}
-			})
-		}
-	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return of, err
-	}
-	var known []byte
-	for i, name := range names {
-		s := &stats[i]
-		known = disk.AppendFacts(known, name, int64(s.Mode), s.Size, s.Mtim.Nano(), s.Ctim.Nano())
-		known = append(known, inner[i][:]...)
-	}
-	return sha256.Sum256(known), nil
-}
-
-// share runs do in a goroutine if a processor is free, else at once.
-func (w imprinting) share(all *sync.WaitGroup, do func()) {
-	select {
-	case w.others <- struct{}{}:
-		all.Go(func() {
-			defer func() { <-w.others }()
-			do()
-		})
-	default:
-		do()
-	}
-}
-
-// openDir opens a directory by its name in an open one.
-func openDir(at int, name, path string) (*os.File, error) {
-	for {
-		fd, err := unix.Openat(at, name, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
+	sum := sha256.New()
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		var s unix.Stat_t
 		switch {
-		case errors.Is(err, unix.EINTR):
 		case err != nil:
-			return nil, &os.PathError{Op: "open", Path: path, Err: err}
-		default:
-			return os.NewFile(uintptr(fd), path), nil
+			return err
+		case path == dir && !d.IsDir():
+			return &fs.PathError{Op: "readdir", Path: path, Err: syscall.ENOTDIR}
 		}
-	}
+		if err := unix.Lstat(path, &s); err != nil {
+			return &fs.PathError{Op: "lstat", Path: path, Err: err}
+		}
+		facts := []int64{s.Mtim.Nano(), int64(s.Mode), s.Size, s.Ctim.Nano()}
+		if path == dir {
+			facts = facts[:1] // renaming the directory itself changes the inode
+		}
+		_, err = sum.Write(disk.AppendFacts(nil, path[len(dir):], facts...))
+		return err
+	})
+	sum.Sum(of[:0])
+	return of, err
 }
