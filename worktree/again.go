@@ -44,8 +44,8 @@ func (v *move) endRewind(ctx context.Context) (*Ended, error) {
 // takeBack goes back to the state before a rewind that failed, and returns the cause. The journal then
 // has that state as its goal, and the index, which a rewind replaces last, stays.
 func (v *move) takeBack(ctx context.Context, cause error) error {
-	err := v.turnBack()
-	kept := ""
+	v.TurnBack()
+	kept, err := "", v.write()
 	if err == nil {
 		kept, err = v.again(ctx)
 	}
@@ -96,15 +96,10 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 		return "", err
 	}
 	v.step(StepKept)
-	switch {
-	case len(changes) == 0:
-	case v.Back:
-		err = r.forceBack(ctx, changes)
-	default:
-		err = r.force(ctx)
-	}
-	if err != nil {
-		return "", err
+	if len(changes) > 0 {
+		if err := r.force(ctx, v.Back); err != nil {
+			return "", err
+		}
 	}
 	v.step(StepFiles)
 	return kept, v.headAndIndex(ctx, l)
@@ -200,33 +195,18 @@ func (r *rewind) hasNew(ctx context.Context, one, other string) (bool, error) {
 }
 
 // force has git write the files of the goal. What it overwrites is in the rescue; where a file has changed since the
-// look, git stops before it writes the first one.
-func (r *rewind) force(ctx context.Context) error {
+// look, git stops before it writes the first one. On the way back a filter that refuses does not stop it.
+func (r *rewind) force(ctx context.Context, back bool) error {
 	if err := r.freshen(ctx); err != nil {
 		return err
 	}
-	return r.Repo.WithFile(r.at.file).RunWhole(ctx, r.toGoal()...)
-}
-
-// forceBack is force on the way back, right after git has failed: it needs no room for an index, and a filter that
-// refuses what was there before does not stop it.
-func (r *rewind) forceBack(ctx context.Context, changes []objects.Change) error {
-	var write, remove []string
-	for _, c := range changes {
-		if c.Gone {
-			remove = append(remove, c.Name)
-		} else {
-			write = append(write, c.Name)
-		}
+	run := func(options []string) error {
+		return r.Repo.WithFile(r.at.file).RunWhole(ctx, append(options, r.toGoal()...)...)
 	}
-	if err := removeAll(r.Top, remove); err != nil || len(write) == 0 {
-		return err
+	if back {
+		return git.Unasked(run)
 	}
-	goal := r.WithIndex(snapshot.NewScratchIndex(r.Dir)).WithFile(r.at.file)
-	if err := goal.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", r.to.Tree)...); err != nil {
-		return err
-	}
-	return writeOut(ctx, goal, write)
+	return run(nil)
 }
 
 // headAndIndex moves HEAD and then the index to where the files are. On the way back the index is still

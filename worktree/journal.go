@@ -79,54 +79,13 @@ func (m *Moves) begin(ctx context.Context, at placeLock, j *journal.Journal, ref
 	err := refuse()
 	if err == nil {
 		v.Journal = *j
-		if err = v.makeRoom(); err == nil {
-			err = v.write()
-		}
+		err = v.write()
 	}
 	if err != nil {
-		v.at.dropRoom()
 		v.unlockIndex()
 		return nil, err
 	}
 	return v, nil
-}
-
-// backRoom is the room that the way back takes beside that for two more indexes.
-const backRoom = 256 << 10
-
-// makeRoom prepares the way back of a rewind for a disk that is full by then: it writes the journal of it, and keeps room free.
-func (v *move) makeRoom() error {
-	back := v.Journal
-	back.TurnBack()
-	content, err := json.Marshal(back)
-	if err != nil {
-		return err
-	}
-	if err := disk.Replace(filepath.Join(v.at.AdminDir, journal.BackFile), content); err != nil {
-		return err
-	}
-	size := int64(backRoom)
-	if index, err := os.Stat(filepath.Join(v.at.AdminDir, "index")); err == nil {
-		size += 2 * index.Size()
-	}
-	return os.WriteFile(filepath.Join(v.at.AdminDir, journal.RoomFile), make([]byte, size), 0o600)
-}
-
-// dropRoom gives back what makeRoom has taken.
-func (l placeLock) dropRoom() {
-	for _, name := range []string{journal.RoomFile, journal.BackFile} {
-		os.Remove(filepath.Join(l.AdminDir, name))
-	}
-}
-
-// turnBack makes the state before the move the goal of the journal.
-func (v *move) turnBack() error {
-	v.TurnBack()
-	os.Remove(filepath.Join(v.at.AdminDir, journal.RoomFile))
-	if err := os.Rename(filepath.Join(v.at.AdminDir, journal.BackFile), filepath.Join(v.at.AdminDir, journal.File)); err == nil {
-		return nil
-	}
-	return v.write()
 }
 
 // unlockStale removes an index.lock left by a move that was killed before its journal was open.
@@ -136,7 +95,6 @@ func (m *Moves) unlockStale(at placeLock) error {
 		return m.journals.UnsettledAt(at.Checkout, false)
 	}
 	if journal.Left(at.AdminDir) {
-		at.dropRoom()
 		return disk.RemoveFile(filepath.Join(at.AdminDir, "index.lock"))
 	}
 	return nil
@@ -173,7 +131,6 @@ func (m *Moves) reached(ctx context.Context, head string, j *journal.Journal) (b
 
 // close removes the journal, and unlocks the index.
 func (v *move) close() error {
-	v.at.dropRoom()
 	if err := disk.RemoveFile(filepath.Join(v.at.AdminDir, journal.File)); err != nil {
 		return err
 	}

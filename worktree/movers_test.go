@@ -21,7 +21,6 @@ var movers = map[string]string{
 	"worktree/rewind.go:toGoal":                 "with a journal",
 	"worktree/putback.go:writeOut":              "with a journal",
 	"worktree/again.go:headAndIndex":            "with a journal",
-	"worktree/again.go:forceBack":               "with a journal",
 	"worktree/again.go:resetIndex":              "with a journal, a scratch index",
 	"worktree/spare.go:ignoredByGoal":           "a folder of its own",
 	"worktree/create.go:fill":                   "a worktree that is new",

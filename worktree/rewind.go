@@ -42,8 +42,8 @@ type Rescued struct {
 // *ConflictError during a merge or rebase, with changes in submodules or a submodule at another
 // commit, and if an ignored file or an embedded repository is in the way; *NotSavedError if a file
 // cannot be saved; *IndexLockedError if another git has locked the index; *MoveError if an earlier
-// move (see Journal) has not ended there. A failure in the middle, as on a full disk, is undone; if
-// that fails, too, the error is *HalfMovedError. If paw is killed after any step, EndMove ends the
+// move (see Journal) has not ended there. A failure in the middle is undone; if that fails,
+// too, as on a full disk, the error is *HalfMovedError. If paw is killed after any step, EndMove ends the
 // rewind.
 func (m *Moves) Rewind(ctx context.Context, path, target string, o RewindOptions) (Rescued, error) {
 	to, err := m.objects.State(ctx, target)

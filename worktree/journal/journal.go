@@ -59,8 +59,6 @@ const (
 	File     = "paw-journal"
 	GitsFile = "paw-journal.git"  // exists while gits of the moving paw may have the index locked
 	LockFile = "paw-journal.lock" // locked by the moving paw and by each git it has started
-	BackFile = "paw-journal.back" // journal that takes the place of the open one if the move fails: it needs no room then
-	RoomFile = "paw-journal.room" // room for the way back on a full disk
 )
 
 // LockMark is the content of an index.lock made by a move.
