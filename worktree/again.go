@@ -92,8 +92,10 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if kept, err = v.keepNew(ctx, r); err != nil {
-		return "", err
+	if len(changes) > 0 || r.Staged || r.Head != v.From && r.Head != v.To {
+		if kept, err = v.keep(ctx, r); err != nil {
+			return "", err
+		}
 	}
 	v.step(StepKept)
 	if len(changes) > 0 {
@@ -152,46 +154,13 @@ func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([
 	}
 }
 
-// keepNew keeps the current files under a new rescue ref if any is neither as before the move nor as
-// after it, or if the index or HEAD is new.
-func (v *move) keepNew(ctx context.Context, r *rewind) (ref string, err error) {
-	isNew := r.Head != v.From && r.Head != v.To
-	if !isNew && r.Staged {
-		staged, err := r.stagedTree(ctx)
-		if err != nil {
-			return "", err
-		}
-		before, err := v.m.objects.TreeOf(ctx, v.From)
-		if err != nil {
-			return "", err
-		}
-		saved, _ := r.Repo.Line(ctx, "rev-parse", "--verify", "--quiet", v.Rescue+"^2^{tree}") // if the rescue has any
-		isNew = staged != before && staged != saved
-	}
-	if !isNew {
-		if isNew, err = r.hasNew(ctx, v.Was, v.Becomes); err != nil || !isNew {
-			return "", err
-		}
-	}
+// keep keeps the current files, and the index, under a new rescue ref, unless the rescue or the goal is just that.
+func (v *move) keep(ctx context.Context, r *rewind) (ref string, err error) {
 	commit, err := r.commitNow(ctx)
 	if err != nil {
 		return "", err
 	}
 	return keepUnder(ctx, v.m.refs, commit, path.Dir(v.Rescue)+"/")
-}
-
-// hasNew reports whether a current file is in neither tree.
-func (r *rewind) hasNew(ctx context.Context, one, other string) (bool, error) {
-	changed, err := objects.Between(ctx, r.Repo, one, r.now)
-	if err != nil || len(changed) == 0 {
-		return false, err
-	}
-	also, err := objects.Between(ctx, r.Repo, other, r.now)
-	in := map[string]bool{}
-	for _, c := range also {
-		in[c.Name] = true
-	}
-	return slices.ContainsFunc(changed, func(c objects.Change) bool { return in[c.Name] && !c.Gone }), err
 }
 
 // force has git write the files of the goal. What it overwrites is in the rescue; where a file has changed since the

@@ -64,7 +64,7 @@ func TestRewindThatFailsAnywhereLosesNothing(t *testing.T) {
 				break
 			}
 			what := fmt.Sprintf("failure %d, after %v (%v)", n, after, err)
-			rescued := w.git("for-each-ref", "--format=%(objectname)", "refs/paw/s_agent/rescue")
+			rescued := w.git("for-each-ref", "--format=%(objectname)", "refs/paw/s_agent/rescue/1")
 			if diff := cmp.Diff(second, w.hashes()); diff != "" && rescued == "" {
 				t.Errorf("%s: no rescue, and files have changed:\n%s", what, diff)
 			}
