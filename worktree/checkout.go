@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"paw/config/disk"
 	"paw/worktree/git"
@@ -82,11 +81,16 @@ func (r *Registry) CheckoutAt(ctx context.Context, path string) (*gitdir.Checkou
 // Obstacle is a path in a checkout that a move would change and that differs from the branch.
 type Obstacle struct {
 	Path string
-	What string // "changed", "staged", "untracked", "ignored", ObstacleSubmodule, "same name but for case"
+	What string // "changed", "staged", "untracked", "ignored", ObstacleSubmodule, ObstacleAssumed, ObstacleSkipped
 }
 
-// ObstacleSubmodule says that a submodule would be added, removed or moved.
-const ObstacleSubmodule = "submodule"
+// ObstacleSubmodule says that a submodule would be added, removed or moved; the others name the bit by which the user has
+// told git not to look at the file.
+const (
+	ObstacleSubmodule = "submodule"
+	ObstacleAssumed   = "assume-unchanged"
+	ObstacleSkipped   = "skip-worktree"
+)
 
 func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What) }
 
@@ -103,59 +107,54 @@ func (m *Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	return found, err
 }
 
-// obstacles is Obstacles for a checkout with an index; it also returns which of the differing paths
-// are hidden.
-func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) ([]Obstacle, hidden, error) {
+// untouched is what a move meets at its paths that is no obstacle: files that only git's conversion makes differ, by their
+// snapshot.BlobID, and paths that a sparse checkout leaves out.
+type untouched struct {
+	converted map[string]string
+	away      []string
+}
+
+// obstacles is Obstacles for a checkout with an index; it also returns what is none.
+func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) (found []Obstacle, other untouched, err error) {
 	changes, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
-		return nil, hidden{}, err
+		return nil, other, err
 	}
 	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, "")
 	if err != nil {
-		return nil, hidden{}, err
+		return nil, other, err
 	}
 	defer l.Drop()
 	if l.Unmerged {
-		return nil, hidden{}, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
+		return nil, other, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
 	}
 	if l.Head != from {
-		return nil, hidden{}, ErrBranchMoved
+		return nil, other, ErrBranchMoved
 	}
 	may, found, err := m.mayGo(ctx, l, from, filesFrom)
 	if err != nil {
-		return nil, hidden{}, err
+		return nil, other, err
+	}
+	sparse := disk.Exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) // git leaves files out by itself
+	other.converted = map[string]string{}
+	for _, c := range changes {
+		skipped := slices.Contains(l.Real.Skipped, c.Name)
+		switch {
+		case slices.Contains(l.Real.Assumed, c.Name):
+			found, may[c.Name] = append(found, Obstacle{c.Name, ObstacleAssumed}), true
+		case skipped && (!sparse || l.Hides(c.Name)):
+			found, may[c.Name] = append(found, Obstacle{c.Name, ObstacleSkipped}), true
+		case skipped:
+			other.away = append(other.away, c.Name)
+		case l.Untouched[c.Name] != "":
+			other.converted[c.Name] = l.Untouched[c.Name]
+		}
 	}
 	inTheWay, err := obstaclesIn(l, slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool { return may[c.Name] }))
 	if err != nil {
-		return nil, hidden{}, err
+		return nil, other, err
 	}
-	found = append(found, inTheWay...)
-	alike, err := m.alike(ctx, changes, to)
-	return append(found, alike...), hiddenOf(l, changes), err
-}
-
-// alike returns new files whose names differ from others only in case, on a file system that
-// ignores case.
-func (m *Moves) alike(ctx context.Context, changes []objects.Change, to string) ([]Obstacle, error) {
-	cfg, err := gitdir.ReadCore(m.Repository.CommonDir)
-	if err != nil || !cfg.IgnoreCase {
-		return nil, err
-	}
-	out, err := m.objects.Home().Output(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", to)
-	if err != nil {
-		return nil, err
-	}
-	count := map[string]int{}
-	for _, name := range git.NulSeparated(out) {
-		count[strings.ToLower(name)]++
-	}
-	var found []Obstacle
-	for _, c := range changes {
-		if c.Added && count[strings.ToLower(c.Name)] > 1 {
-			found = append(found, Obstacle{c.Name, "same name but for case"})
-		}
-	}
-	return found, nil
+	return append(found, inTheWay...), other, nil
 }
 
 // obstaclesIn returns an Obstacle for each change whose path is a submodule, or holds a file that the

@@ -77,7 +77,7 @@ func (m *Moves) handed(ctx context.Context, from, to, earlier string) ([]objects
 // from. The others are returned as obstacles.
 func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
 	if filesFrom == "" {
-		return nil, nil, nil
+		return map[string]bool{}, nil, nil
 	}
 	changes, err := m.objects.ChangesBetween(ctx, from, filesFrom)
 	if err != nil {

@@ -257,22 +257,20 @@ func TestObstaclesAreNamedAndStay(t *testing.T) {
 		"assume-unchanged": {func(w *moving) {
 			w.git("update-index", "--assume-unchanged", "t/0.txt")
 			w.write("t/0.txt", "mine\n")
-		}, "t/0.txt (changed)"},
+		}, "t/0.txt (assume-unchanged)"},
+		"assume-unchanged, the same": {func(w *moving) { w.git("update-index", "--assume-unchanged", "t/0.txt") }, "t/0.txt (assume-unchanged)"},
 		"skip-worktree": {func(w *moving) {
 			w.git("update-index", "--skip-worktree", "t/0.txt")
 			w.write("t/0.txt", "mine\n")
-		}, "t/0.txt (changed)"},
+		}, "t/0.txt (skip-worktree)"},
+		"skip-worktree, without a file": {func(w *moving) {
+			w.git("update-index", "--skip-worktree", "t/0.txt")
+			os.Remove(filepath.Join(w.Dir, "t/0.txt"))
+		}, "t/0.txt (skip-worktree)"},
 		"untracked files not shown": {func(w *moving) {
 			w.git("config", "status.showUntrackedFiles", "no")
 			w.write("moved.txt", "mine\n")
 		}, "moved.txt (untracked)"},
-		"names that differ in case": {func(w *moving) {
-			w.git("switch", "-q", "work")
-			w.write("KEEP.txt", "another\n")
-			w.to = w.commit("case")
-			w.git("switch", "-q", "main")
-			w.git("config", "core.ignorecase", "true")
-		}, "KEEP.txt (same name but for case)"},
 		"link to a folder where one comes": {func(w *moving) { os.Symlink("dir", filepath.Join(w.Dir, "new")) }, "new (untracked)"},
 		"a repository where a folder comes": {func(w *moving) {
 			w.git("init", "-q", "new")

@@ -52,7 +52,7 @@ func (v *move) putBack(ctx context.Context) (left []string, err error) {
 		move: v, dir: dir, away: map[string]bool{},
 		before: side{map[string]string{}, map[string]string{}}, after: side{map[string]string{}, map[string]string{}},
 	}
-	for _, name := range v.Absent {
+	for _, name := range v.Skipped {
 		p.away[name] = true
 	}
 	if err := p.readPaths(ctx); err != nil {
@@ -65,7 +65,7 @@ func (v *move) putBack(ctx context.Context) (left []string, err error) {
 		return nil, err
 	}
 	p.lookAtIndex()
-	if len(p.write)+len(p.remove)+len(p.set)+len(v.Assumed)+len(v.Skipped) == 0 {
+	if len(p.write)+len(p.remove)+len(p.set)+len(v.Skipped) == 0 {
 		return p.left, nil
 	}
 	return p.left, p.put(ctx)
@@ -231,10 +231,8 @@ func (p *puttingBack) put(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	there := func(names []string) []string {
-		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return p.have[name] == "" })
-	}
-	if err := snapshot.UpdateBits(ctx, repo, "--assume-unchanged", there(p.Assumed), "--skip-worktree", there(p.Skipped)); err != nil {
+	there := slices.DeleteFunc(slices.Clone(p.Skipped), func(name string) bool { return p.have[name] == "" })
+	if err := snapshot.UpdateBits(ctx, repo, "", nil, "--skip-worktree", there); err != nil {
 		return err
 	}
 	return snapshot.Refresh(ctx, repo)

@@ -213,6 +213,11 @@ func refusedBy(err error) error {
 	case errors.As(err, &obstacles):
 		e := errs.New(errs.Refused, "%s: not touched, the landing would write over %s", obstacles.Path, few(obstacles.Obstacles, namedObstacles))
 		e.Err = err
+		for _, one := range obstacles.Obstacles {
+			if one.What == worktree.ObstacleAssumed || one.What == worktree.ObstacleSkipped {
+				return e.Hint("git -C %s update-index --no-%s -- %s", errs.Quote(obstacles.Path), one.What, errs.Quote(one.Path))
+			}
+		}
 		return e.Hint("git -C %s status --ignored", errs.Quote(obstacles.Path))
 	case errors.As(err, &c):
 		e := errs.New(errs.Refused, "%w", err)

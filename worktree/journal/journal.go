@@ -38,10 +38,8 @@ type Journal struct {
 
 	Refs []gitdir.RefChange `json:"refs,omitempty"` // changes of other refs, made as Ref moves
 
-	// Paths of a landing whose index entries had these bits before it.
-	Assumed disk.FileNames `json:"assumed,omitempty"` // assume-unchanged
-	Skipped disk.FileNames `json:"skipped,omitempty"` // skip-worktree
-	Absent  disk.FileNames `json:"absent,omitempty"`  // those of Skipped without a file
+	// Skipped are the paths of a landing that a sparse checkout leaves out.
+	Skipped disk.FileNames `json:"skipped,omitempty"`
 }
 
 // TurnBack makes the state before the move the goal.
