@@ -2,15 +2,13 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
-
-	"golang.org/x/sync/errgroup"
+	"strings"
 )
 
 // Copied is the result of one name in worktree.copy.
@@ -20,9 +18,6 @@ type Copied struct {
 	Shared bool  // some files share their blocks with the main checkout's
 }
 
-// copyWorkers is the number of files copied at the same time.
-const copyWorkers = 4
-
 // copyAll copies files, and folders with their content. Symlinks stay symlinks.
 func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	for i, name := range names {
@@ -30,28 +25,20 @@ func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	}
 	whole := b.wholeFolders(ctx, names)
 	c := &copying{bringer: b, ctx: ctx}
-	c.group.SetLimit(copyWorkers)
-	var own []*copied
 	var files []string
 	for _, name := range names {
 		if whole[name] {
-			own = append(own, &copied{name: name})
-			c.copyFolder(own[len(own)-1])
-			continue
+			c.begin(name)
+			c.copyFolder(name)
+		} else {
+			files = append(files, b.filesIn(name)...)
 		}
-		files = append(files, b.filesIn(name)...)
 	}
-	own = append(own, c.copyFiles(files)...)
-	_ = c.group.Wait() // Errors are reported for each file, as Problems.
+	c.copyFiles(files)
 	if ctx.Err() != nil {
 		b.problem(".", "not all is copied: %v", ctx.Err())
 	}
-	for _, one := range own {
-		if bytes, shared := one.bytes.Load(), one.shared.Load(); shared || bytes > 0 {
-			all = append(all, Copied{one.name, bytes, shared})
-		}
-	}
-	return all
+	return slices.DeleteFunc(c.all, func(one Copied) bool { return one.Bytes == 0 && !one.Shared })
 }
 
 // wholeFolders returns the folders among names that git ignores as a whole in the worktree; not
@@ -93,209 +80,157 @@ func (b *bringer) filesIn(name string) []string {
 	return files
 }
 
-// copying copies many files with several workers.
+// copying copies with cp, which shares blocks if the file system can.
 type copying struct {
 	*bringer
-	ctx   context.Context
-	group errgroup.Group
-	alone atomic.Bool // set when the file system cannot share blocks
+	ctx    context.Context
+	all    []Copied
+	shares *bool // whether copies share blocks, nil if not known
 }
 
-// copied counts what one name brings.
-type copied struct {
-	name   string
-	bytes  atomic.Int64
-	shared atomic.Bool
-}
+// begin counts what comes under a name.
+func (c *copying) begin(name string) { c.all = append(c.all, Copied{Path: name}) }
 
-// copyFiles copies single files whose folders git does not ignore as a whole.
-func (c *copying) copyFiles(files []string) (own []*copied) {
+// copyFiles copies single files whose folders git does not ignore as a whole: first the .gitignore files that ignore
+// themselves, as many programs put one with "*" into a folder that they make.
+func (c *copying) copyFiles(files []string) {
 	files = c.absent(files)
-	own = c.copyIgnoreFiles(files)
+	rules := slices.DeleteFunc(slices.Clone(files), func(name string) bool { return path.Base(name) != ".gitignore" })
+	c.copyIgnored(ignoredIn(c.ctx, c.from, rules), rules)
+	ignored := ignoredIn(c.ctx, c.to, rules)
+	for _, name := range rules {
+		if !ignored[name] {
+			_ = c.root.Remove(name)
+		}
+	}
 	files = c.absent(files)
-	ignored := ignoredIn(c.ctx, c.to, files)
+	ignored = ignoredIn(c.ctx, c.to, files)
 	for _, name := range files {
 		if !ignored[name] {
 			c.problem(name, "not copied: git does not ignore it in the worktree")
 		}
 	}
-	return append(own, c.copyIgnored(ignored, files)...)
-}
-
-// copyIgnoreFiles copies the .gitignore files that ignore themselves, as many programs put one with "*" into
-// a folder that they make.
-func (c *copying) copyIgnoreFiles(files []string) (own []*copied) {
-	some := slices.DeleteFunc(slices.Clone(files), func(name string) bool { return path.Base(name) != ".gitignore" })
-	own = c.copyIgnored(ignoredIn(c.ctx, c.from, some), some)
-	ignored := ignoredIn(c.ctx, c.to, some)
-	return slices.DeleteFunc(own, func(one *copied) bool {
-		if !ignored[one.name] {
-			c.told(one.name, c.root.Remove(one.name))
-		}
-		return !ignored[one.name]
-	})
+	c.copyIgnored(ignored, files)
 }
 
 // copyIgnored copies those of the files that are ignored.
-func (c *copying) copyIgnored(ignored map[string]bool, files []string) (own []*copied) {
+func (c *copying) copyIgnored(ignored map[string]bool, files []string) {
+	var folders []string
+	in := map[string][]string{}
 	for _, name := range files {
-		if c.ctx.Err() == nil && ignored[name] {
-			own = append(own, &copied{name: name})
-			c.told(name, c.copyFile(name, own[len(own)-1]))
+		if folder := path.Dir(name); ignored[name] {
+			if in[folder] == nil {
+				folders = append(folders, folder)
+			}
+			in[folder] = append(in[folder], path.Base(name))
 		}
 	}
-	return own
+	for _, folder := range folders {
+		c.copy(folder, in[folder], c.begin)
+	}
 }
 
-func (c *copying) copyFile(name string, count *copied) error {
-	if err := c.copyParents(name); err != nil {
-		return err
-	}
-	at, err := c.pairOf(path.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer at.close()
-	info, err := at.from.Lstat(path.Base(name))
-	if err != nil {
-		return err
-	}
-	return at.copy(path.Base(name), !info.Mode().IsRegular(), count)
-}
-
-// copyFolder copies a folder; existing files are kept.
-func (c *copying) copyFolder(count *copied) {
-	if info, err := c.root.Lstat(count.name); err == nil && !info.IsDir() {
+// copyFolder copies a folder; what exists is kept.
+func (c *copying) copyFolder(name string) {
+	info, err := c.root.Lstat(name)
+	switch {
+	case err != nil:
+		c.copy(path.Dir(name), []string{path.Base(name)}, nil)
+		return
+	case !info.IsDir():
 		return
 	}
-	if err := c.copyParents(count.name + "/x"); err != nil {
-		c.told(count.name, err)
-		return
-	}
-	c.do(func() { c.fillFolder(count.name, count) })
-}
-
-// do runs work on a worker, or at once if all are busy.
-func (c *copying) do(work func()) {
-	if !c.group.TryGo(func() error { work(); return nil }) {
-		work()
-	}
-}
-
-func (c *copying) told(name string, err error) {
-	if err != nil && !errors.Is(err, fs.ErrExist) {
+	entries, err := os.ReadDir(filepath.Join(c.from, name))
+	if err != nil {
 		c.problem(name, "not copied: %v", err)
 	}
-}
-
-// pair is a folder that is open in both the main checkout and the worktree, so that names are
-// looked up in one step.
-type pair struct {
-	*copying
-	name     string
-	from, to *os.Root
-}
-
-// pairOf opens a folder that exists on both sides.
-func (c *copying) pairOf(name string) (*pair, error) {
-	from, err := os.OpenRoot(filepath.Join(c.from, name))
-	if err != nil {
-		return nil, err
+	var absent []string
+	for _, e := range entries {
+		if _, err := c.root.Lstat(path.Join(name, e.Name())); err != nil {
+			absent = append(absent, e.Name())
+		} else if e.IsDir() {
+			c.copyFolder(path.Join(name, e.Name()))
+		}
 	}
-	to, err := c.root.OpenRoot(name)
-	if err != nil {
-		from.Close()
-		return nil, err
-	}
-	return &pair{copying: c, name: name, from: from, to: to}, nil
+	c.copy(name, absent, nil)
 }
 
-func (p *pair) close() {
-	p.from.Close()
-	p.to.Close()
-}
+// copiedAtOnce limits the names in one command line.
+const copiedAtOnce = 500
 
-// filesAtOnce is how many files of a folder one worker takes.
-const filesAtOnce = 256
-
-// fillFolder copies the content of a folder that exists on both sides.
-func (c *copying) fillFolder(folder string, count *copied) {
-	at, err := c.pairOf(folder)
-	if err != nil {
-		c.told(folder, err)
+// copy copies entries of a folder that the worktree does not have. each, unless nil, is called with each of their names before it
+// is counted.
+func (c *copying) copy(folder string, names []string, each func(name string)) {
+	if len(names) == 0 || c.ctx.Err() != nil {
 		return
 	}
-	defer at.close()
-	entries, err := fs.ReadDir(at.from.FS(), ".")
-	c.told(folder, err)
-	var files []os.DirEntry
-	for _, e := range entries {
-		switch name := path.Join(folder, e.Name()); {
-		case c.ctx.Err() != nil:
-			return
-		case e.IsDir():
-			if err := at.makeFolder(e.Name()); err != nil && !errors.Is(err, fs.ErrExist) {
-				c.told(name, err)
-				continue
-			}
-			c.do(func() { c.fillFolder(name, count) })
-		case !e.Type().IsRegular() && e.Type()&fs.ModeSymlink == 0:
-			c.problem(name, "not copied: neither a file nor a folder")
-		default:
-			files = append(files, e)
+	err := c.copyParents(folder + "/x")
+	if err == nil {
+		var in *os.Root
+		if in, err = c.root.OpenRoot(folder); err == nil { // not a link that leads out
+			in.Close()
 		}
 	}
-	for len(files) > filesAtOnce {
-		some := files[:filesAtOnce]
-		files = files[filesAtOnce:]
-		c.do(func() {
-			if at, err := c.pairOf(folder); err != nil {
-				c.told(folder, err)
-			} else {
-				at.copyAll(some, count)
-				at.close()
-			}
-		})
-	}
-	at.copyAll(files, count)
-}
-
-// makeFolder makes a folder in the worktree with the mode it has in the main checkout.
-func (p *pair) makeFolder(name string) error {
-	info, err := p.from.Stat(name)
 	if err != nil {
-		return err
+		c.problem(path.Join(folder, names[0]), "not copied: %v", err)
+		return
 	}
-	return p.to.Mkdir(name, info.Mode().Perm()|0o700) // writable until its files are copied
-}
-
-// copyAll copies some files and symlinks of the folder.
-func (p *pair) copyAll(files []os.DirEntry, count *copied) {
-	for _, e := range files {
-		if p.ctx.Err() != nil {
+	for some := range slices.Chunk(names, copiedAtOnce) {
+		args := append(slices.Clone(copyFlags), "--")
+		for _, name := range some {
+			args = append(args, filepath.Join(c.from, folder, name))
+		}
+		cmd := exec.CommandContext(c.ctx, "cp", append(args, filepath.Join(c.to, folder)+"/")...)
+		cmd.Env = append(os.Environ(), "LC_ALL=C")
+		var said strings.Builder
+		cmd.Stderr = &said
+		if err := cmd.Start(); err != nil {
+			c.problem(path.Join(folder, some[0]), "not copied: %v", err)
 			return
 		}
-		p.told(path.Join(p.name, e.Name()), p.copy(e.Name(), !e.Type().IsRegular(), count))
+		var links []string
+		for _, name := range some {
+			if each != nil {
+				each(path.Join(folder, name))
+			}
+			links = append(links, c.count(path.Join(folder, name))...)
+		}
+		if cmd.Wait() != nil && c.ctx.Err() == nil {
+			for line := range strings.Lines(said.String()) {
+				c.problem(path.Join(folder, some[0]), "not copied: %s", strings.TrimSpace(line))
+			}
+		}
+		for _, link := range links {
+			if target, err := os.Readlink(filepath.Join(c.from, link)); err == nil && c.moved(target, link) != target && c.root.Remove(link) == nil {
+				_ = c.root.Symlink(c.moved(target, link), link)
+			}
+		}
 	}
 }
 
-// copy copies one file or symlink of the folder. copy never replaces one.
-func (p *pair) copy(name string, link bool, count *copied) error {
-	if link {
-		target, err := p.from.Readlink(name)
-		if err != nil {
+// count counts the bytes of what is copied, and returns the symlinks: those into the main checkout are to lead to the same place
+// in the worktree.
+func (c *copying) count(name string) (links []string) {
+	one := &c.all[len(c.all)-1]
+	_ = filepath.WalkDir(filepath.Join(c.from, name), func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil //nolint:nilerr // cp says so
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			inside, err := filepath.Rel(c.from, at)
+			links = append(links, inside)
 			return err
 		}
-		return p.to.Symlink(p.moved(target, path.Join(p.name, name)), name)
-	}
-	from, err := p.from.Open(name)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	info, err := from.Stat()
-	if err != nil {
-		return err
-	}
-	return p.copyContent(from, name, info, count)
+		if c.shares == nil {
+			shares := sharesBlocks(at, filepath.Dir(c.to))
+			c.shares = &shares
+		}
+		if one.Shared = *c.shares; !one.Shared {
+			if info, err := d.Info(); err == nil {
+				one.Bytes += info.Size()
+			}
+		}
+		return nil
+	})
+	return links
 }

@@ -2,8 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -13,34 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-// copyContent makes a file with the content, mode and time of another. copyContent shares blocks if
-// the file system can, and removes a partly copied file.
-func (p *pair) copyContent(from *os.File, name string, info fs.FileInfo, count *copied) (err error) {
-	to, shared, err := p.create(from, name, info)
-	if shared {
-		count.shared.Store(true)
-	}
-	if to == nil {
-		return err
-	}
-	defer func() {
-		if err = errors.Join(err, to.Close()); err != nil {
-			err = errors.Join(err, p.to.Remove(name))
-			return
-		}
-		// Build tools compare modification times.
-		_ = p.to.Chtimes(name, info.ModTime(), info.ModTime())
-	}()
-	if !shared {
-		written, err := io.Copy(to, from)
-		count.bytes.Add(written)
-		if err != nil {
-			return err
-		}
-	}
-	return to.Chmod(info.Mode().Perm())
-}
 
 // moved returns the target for a copied symlink: an absolute target inside the main checkout
 // becomes relative, so that it leads to the same place in the worktree.

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -151,13 +150,10 @@ func (u *Setups) bring(ctx context.Context, path, admin string, s Setup) []Probl
 type bringer struct {
 	from, to string // paths of the main checkout and of the worktree
 	root     *os.Root
-	mu       sync.Mutex
 	problems []Problem
 }
 
 func (b *bringer) problem(name, format string, args ...any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.problems = append(b.problems, Problem{Path: name, What: fmt.Sprintf(format, args...)})
 }
 

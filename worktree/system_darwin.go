@@ -1,56 +1,23 @@
 package worktree
 
 import (
-	"errors"
-	"io/fs"
 	"os"
-	"path"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
 
-// clone makes a file in root that shares its blocks with from, if the file system can.
-func clone(from *os.File, root *os.Root, name string) error {
-	folder, err := root.Open(path.Dir(name))
-	if err != nil {
-		return err
-	}
-	defer folder.Close()
-	return unix.Fclonefileat(int(from.Fd()), int(folder.Fd()), path.Base(name), unix.CLONE_NOFOLLOW)
-}
-
-// create makes a new file in the worktree. If the file system can share blocks, the file is a
-// complete clone with content, mode and times, and to is nil.
-func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
-	if !p.alone.Load() {
-		err := clone(from, p.to, name)
-		if err == nil {
-			return nil, true, nil
-		}
-		p.alone.Store(errors.Is(err, unix.ENOTSUP) || errors.Is(err, unix.EXDEV))
-	}
-	to, err = p.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	return to, false, err
-}
+// copyFlags make cp copy folders, with modes, times and links, and share blocks.
+var copyFlags = []string{"-a", "-c"}
 
 // sharesBlocks reports, by trying, whether a copy of a file into a folder shares its blocks.
 func sharesBlocks(file, folder string) bool {
-	from, err := os.Open(file)
-	if err != nil {
-		return false
-	}
-	defer from.Close()
 	to, err := os.MkdirTemp(folder, ".paw-*")
 	if err != nil {
 		return false
 	}
 	defer os.RemoveAll(to)
-	root, err := os.OpenRoot(to)
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	return clone(from, root, "clone") == nil
+	return unix.Clonefile(file, filepath.Join(to, "clone"), unix.CLONE_NOFOLLOW) == nil
 }
 
 // mountPoints lists where file systems are mounted.

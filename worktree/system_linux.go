@@ -1,8 +1,6 @@
 package worktree
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"strings"
 
@@ -11,20 +9,8 @@ import (
 	"paw/config/disk"
 )
 
-// create makes a new file in the worktree, which shares the blocks of from if the file system can.
-func (p *pair) create(from *os.File, name string, info fs.FileInfo) (to *os.File, shared bool, err error) {
-	to, err = p.to.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
-	if err != nil || info.Size() == 0 || p.alone.Load() {
-		return to, false, err
-	}
-	switch err := unix.IoctlFileClone(int(to.Fd()), int(from.Fd())); {
-	case err == nil:
-		return to, true, nil
-	case errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOTTY) || errors.Is(err, unix.ENOSYS):
-		p.alone.Store(true)
-	}
-	return to, false, nil
-}
+// copyFlags make cp copy folders, with modes, times and links.
+var copyFlags = []string{"-a", "--reflink=auto"}
 
 // sharesBlocks reports, by trying, whether a copy of a file into a folder shares its blocks.
 func sharesBlocks(file, folder string) bool {
