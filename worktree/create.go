@@ -290,9 +290,6 @@ func (m *Manager) clear(ctx context.Context, p Plan) error {
 }
 
 func (m *Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
-	if err := m.folders().make(p.Path); err != nil {
-		return err
-	}
 	ctx, cancel := finishing(ctx)
 	defer cancel()
 	from := m.Objects().Home()

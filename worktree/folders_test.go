@@ -22,7 +22,7 @@ func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, two, alone := w.plan("one"), w.plan("two"), w.plan("alone")
-	one.Path, two.Path, alone.Path = filepath.Join(link, "one"), filepath.Join(link, "two"), filepath.Join(mine, "wts", "s", "alone")
+	one.Path, two.Path, alone.Path = filepath.Join(link, "one"), filepath.Join(link, "two"), filepath.Join(mine, "wts", "r.paw", "s", "alone")
 	if _, err := w.m.Create(t.Context(), []Plan{one, two, alone}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
 		}
 	}
 	w.whole(two)
-	if !disk.Exists(filepath.Join(mine, "wts")) || disk.Exists(filepath.Join(mine, "wts", "s")) {
+	if !disk.Exists(filepath.Join(mine, "wts")) || disk.Exists(filepath.Join(mine, "wts", "r.paw")) {
 		t.Error("the user's folder is gone, or paw's own is left")
 	}
 }
@@ -40,7 +40,7 @@ func TestRemoveLeavesTheUsersLinksAndFolders(t *testing.T) {
 // TestRemoveLeavesALinkInPlaceOfPawsFolder has the user move a folder of paw's to another disk, with a link in its place.
 func TestRemoveLeavesALinkInPlaceOfPawsFolder(t *testing.T) {
 	w := newWorld(t)
-	folder, big := filepath.Join(realTemp(t), "wt"), filepath.Join(realTemp(t), "big")
+	folder, big := filepath.Join(realTemp(t), "r.paw", "wt"), filepath.Join(realTemp(t), "big")
 	one, two := w.plan("one"), w.plan("two")
 	one.Path, two.Path = filepath.Join(folder, "one"), filepath.Join(folder, "two")
 	if _, err := w.m.Create(t.Context(), []Plan{one, two}, nil); err != nil {
@@ -79,7 +79,7 @@ func TestCreateThatFailsLeavesNoFolder(t *testing.T) {
 	w := newWorld(t)
 	shimmed(t, `case "$*" in *"worktree add"*) exit 1;; esac`)
 	p := w.plan("one")
-	p.Path = filepath.Join(realTemp(t), "made", "by", "paw")
+	p.Path = filepath.Join(realTemp(t), "made.paw", "by", "paw")
 	if _, err := w.m.Create(t.Context(), []Plan{p}, nil); err == nil {
 		t.Fatal("it did not fail")
 	}

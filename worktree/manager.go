@@ -131,7 +131,6 @@ func (m *Manager) settings(ctx context.Context) (Settings, error) {
 func (m *Manager) Setups() *Setups { return &Setups{m.Repository} }
 
 func (m *Manager) rescues() *rescues       { return &rescues{m.Repository, m.Objects(), m.Refs()} }
-func (m *Manager) folders() folders        { return folders{m.Repository} }
 func (m *Manager) waiting() gitdir.Waiting { return gitdir.Waiting{Waits: m.Waits, Busy: m.Busy} }
 
 // exclusive is the right to change the registry of worktrees.

@@ -85,7 +85,7 @@ func (m *Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	e, err := m.removable(ctx, p)
 	if e == nil {
 		if err == nil {
-			m.folders().drop(p.Path)
+			dropFolders(p.Path)
 		}
 		return Removal{}, err
 	}
@@ -97,7 +97,7 @@ func (m *Manager) RemoveKept(ctx context.Context, p Plan) (Removal, error) {
 	if err != nil {
 		return Removal{Trash: directory, Rescue: refs}, err
 	}
-	m.folders().drop(p.Path)
+	dropFolders(p.Path)
 	if stores, err := storesIn(registration); directory == "" && whole && err == nil && len(stores) == 0 {
 		m.Trash().doom(ctx, registration)
 		return Removal{Rescue: refs}, nil
@@ -123,7 +123,7 @@ func (m *Manager) removeAsSeen(ctx context.Context, p Plan, seen Seen) (done Rem
 	if err != nil {
 		return Removal{Trash: directory}, false, err
 	}
-	m.folders().drop(p.Path)
+	dropFolders(p.Path)
 	return m.dropSeen(ctx, directory, registration, seen), false, nil
 }
 

@@ -226,7 +226,7 @@ func (m *Manager) undoLocked(ctx context.Context, x exclusive, creations []*crea
 				continue
 			}
 		}
-		m.folders().drop(c.plan.Path) // paw makes these folders before git makes the worktree
+		dropFolders(c.plan.Path)
 		if !c.made.BranchCreated {
 			continue
 		}

@@ -233,65 +233,13 @@ func refuseMounts(path string) error {
 	return git.Conflict("", "umount "+git.Quote(mounted[0]), "%s: a file system is mounted at %s", path, mounted[0])
 }
 
-// folders manages the folders above worktrees that paw has made, and that are removed with the last
-// worktree in them. paw removes no other folder.
-type folders struct{ Repository gitdir.Repository }
-
-// file returns the path of the list of these folders, one per line.
-func (f folders) file() string { return filepath.Join(f.Repository.CommonDir, "paw", "folders") }
-
-func (f folders) made() []string {
-	return strings.Split(gitdir.Line(f.file()), "\n")
-}
-
-// make makes the missing folders above path. They are listed before they are made, so that none is
-// forgotten if paw is killed. The caller holds the repository lock.
-func (f folders) make(path string) error {
-	var missing []string // the innermost folder first
-	for dir := filepath.Dir(path); dir != path; path, dir = dir, filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil {
-			break
-		}
-		missing = append(missing, dir)
-	}
-	known := f.made()
-	if unlisted := slices.DeleteFunc(slices.Clone(missing), func(dir string) bool { return slices.Contains(known, dir) }); len(unlisted) > 0 {
-		if err := f.list(append(known, unlisted...)); err != nil {
-			return err
-		}
-	}
-	for _, dir := range slices.Backward(missing) {
-		if err := os.Mkdir(dir, 0o777); err != nil && !os.IsExist(err) {
-			return err
-		}
-	}
-	return nil
-}
-
-func (f folders) list(all []string) error {
-	if err := os.MkdirAll(filepath.Dir(f.file()), 0o777); err != nil {
-		return err
-	}
-	all = slices.DeleteFunc(all, func(dir string) bool { return dir == "" })
-	temporary := f.file() + ".new"
-	if err := os.WriteFile(temporary, []byte(strings.Join(all, "\n")+"\n"), 0o666); err != nil {
-		return err
-	}
-	return os.Rename(temporary, f.file())
-}
-
-// drop removes the empty folders above path that paw has made. drop never removes a symlink, even
-// to an empty folder. The caller holds the repository lock.
-func (f folders) drop(path string) {
-	known := f.made()
-	left := slices.Clone(known)
-	for dir := filepath.Dir(path); slices.Contains(known, dir); dir = filepath.Dir(dir) {
+// dropFolders removes the folder of a session in which a worktree was, and the folder of the repository's worktrees
+// above, if they are empty. dropFolders never removes a symlink, nor a folder anywhere else. The caller holds the repository lock.
+func dropFolders(path string) {
+	const ofRepository = ".paw" // ends its name
+	for dir := filepath.Dir(path); strings.HasSuffix(dir, ofRepository) || strings.HasSuffix(filepath.Dir(dir), ofRepository); dir = filepath.Dir(dir) {
 		if err := unix.Rmdir(dir); err != nil && !os.IsNotExist(err) {
-			break
+			return
 		}
-		left = slices.DeleteFunc(left, func(other string) bool { return other == dir })
-	}
-	if len(left) < len(known) {
-		_ = f.list(left) // A listed folder that is gone does no harm.
 	}
 }
