@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,13 +19,22 @@ type Copied struct {
 	Shared bool  // some files share their blocks with the main checkout's
 }
 
+// stageOf returns the folder beside a worktree in which copies are made: only whole ones come into the worktree. A copying that
+// was killed leaves it to the next one.
+func stageOf(worktree string) string { return worktree + ".paw-copying" }
+
 // copyAll copies files, and folders with their content. Symlinks stay symlinks.
 func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	for i, name := range names {
 		names[i] = path.Clean(name)
 	}
+	c := &copying{bringer: b, ctx: ctx, stage: stageOf(b.to)}
+	defer os.RemoveAll(c.stage)
+	if err := errors.Join(os.RemoveAll(c.stage), os.Mkdir(c.stage, 0o700)); err != nil {
+		b.problem(".", "not copied: %v", err)
+		return nil
+	}
 	whole := b.wholeFolders(ctx, names)
-	c := &copying{bringer: b, ctx: ctx}
 	var files []string
 	for _, name := range names {
 		if whole[name] {
@@ -84,6 +94,7 @@ func (b *bringer) filesIn(name string) []string {
 type copying struct {
 	*bringer
 	ctx    context.Context
+	stage  string
 	all    []Copied
 	shares *bool // whether copies share blocks, nil if not known
 }
@@ -180,7 +191,7 @@ func (c *copying) copy(folder string, names []string, each func(name string)) {
 		for _, name := range some {
 			args = append(args, filepath.Join(c.from, folder, name))
 		}
-		cmd := exec.CommandContext(c.ctx, "cp", append(args, filepath.Join(c.to, folder)+"/")...)
+		cmd := exec.CommandContext(c.ctx, "cp", append(args, c.stage+"/")...)
 		cmd.Env = append(os.Environ(), "LC_ALL=C")
 		var said strings.Builder
 		cmd.Stderr = &said
@@ -200,9 +211,18 @@ func (c *copying) copy(folder string, names []string, each func(name string)) {
 				c.problem(path.Join(folder, some[0]), "not copied: %s", strings.TrimSpace(line))
 			}
 		}
+		if c.ctx.Err() != nil {
+			return
+		}
 		for _, link := range links {
-			if target, err := os.Readlink(filepath.Join(c.from, link)); err == nil && c.moved(target, link) != target && c.root.Remove(link) == nil {
-				_ = c.root.Symlink(c.moved(target, link), link)
+			staged := filepath.Join(c.stage, strings.TrimPrefix(link, strings.TrimPrefix(folder+"/", "./")))
+			if target, err := os.Readlink(staged); err == nil && c.moved(target, link) != target && os.Remove(staged) == nil {
+				_ = os.Symlink(c.moved(target, link), staged)
+			}
+		}
+		for _, name := range some {
+			if _, err := c.root.Lstat(path.Join(folder, name)); err != nil {
+				_ = os.Rename(filepath.Join(c.stage, name), filepath.Join(c.to, folder, name)) // else cp has said why
 			}
 		}
 	}

@@ -1,42 +1,31 @@
 package worktree
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"paw/worktree/gittest"
+	"paw/config/disk"
 )
 
-// A copying was killed: what it had begun is copied anew, and what is somebody's own stays.
+// TestSetUpCopiesAgainWhatWasCut: of a copying that was killed nothing is in the worktree that is not whole, and what it has left
+// beside it goes with the next one.
 func TestSetUpCopiesAgainWhatWasCut(t *testing.T) {
-	w, p := prepared(t, ".env\nown\nlate\nmodules\n")
-	whole := strings.Repeat("0123456789\n", 100_000)
-	for name, there := range map[string]string{"modules/cut": whole[:300_000], "modules/empty": "", "late": whole, "own": "mine\n", ".env": whole[:len(whole)-1] + "x"} {
+	w, p := prepared(t, ".env\nown\nmodules\n")
+	whole := strings.Repeat("0123456789\n", 1000)
+	for _, name := range []string{".env", "own", "modules/one", "modules/deep/two"} {
 		w.write(name, whole)
-		if err := os.Chtimes(filepath.Join(w.Dir, name), time.Time{}, time.Now().Add(-time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, filepath.Join(p.Path, name), there)
 	}
-	if err := os.Chmod(filepath.Join(w.Dir, "late"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, copyingMark(gittest.GitDir(t, p.Path)), "")
-	wantProblems(t, w.setUp(p, []string{".env", "own", "late", "modules"}, nil))
-	for name, want := range map[string]string{"modules/cut": whole, "modules/empty": whole, "late": whole, "own": "mine\n", ".env": whole[:len(whole)-1] + "x"} {
+	writeFile(t, filepath.Join(p.Path, "own"), "mine\n")
+	writeFile(t, filepath.Join(p.Path, "modules/one"), "mine\n")
+	writeFile(t, filepath.Join(stageOf(p.Path), ".env"), whole[:300])
+	wantProblems(t, w.setUp(p, []string{".env", "own", "modules"}, nil))
+	for name, want := range map[string]string{".env": whole, "own": "mine\n", "modules/one": "mine\n", "modules/deep/two": whole} {
 		if got := readFile(t, filepath.Join(p.Path, name)); got != want {
 			t.Errorf("%s has %d bytes, want %d", name, len(got), len(want))
 		}
 	}
-	if info, err := os.Stat(filepath.Join(p.Path, "late")); err != nil || info.Mode().Perm() != 0o755 {
-		t.Errorf("late: %v %v", info, err)
-	}
-	writeFile(t, filepath.Join(p.Path, "own"), whole[:5]) // by hand, after a copying that ended
-	wantProblems(t, w.setUp(p, []string{"own"}, nil))
-	if got := readFile(t, filepath.Join(p.Path, "own")); got != whole[:5] {
-		t.Errorf("own has %d bytes", len(got))
+	if disk.Exists(stageOf(p.Path)) {
+		t.Error("what was cut is left")
 	}
 }

@@ -99,7 +99,10 @@ func (u *Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	if disk.Exists(checkMark(admin)) {
 		s.Copy, s.Link = slices.Concat(s.Copy, s.Link), nil
 	}
-	problems := u.bring(ctx, path, admin, s)
+	if err := os.WriteFile(unpreparedMark(admin), nil, 0o666); err != nil {
+		return []Problem{{Path: ".", What: err.Error()}}
+	}
+	problems := u.bring(ctx, path, s)
 	if s.Command != "" && ctx.Err() == nil {
 		if s.Announce != nil {
 			s.Announce(s.Command)
@@ -120,10 +123,10 @@ func (u *Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 // Unprepared reports whether the set-up of a worktree has not completed: it failed, or was ended.
 func (u *Setups) Unprepared(path string) bool {
 	admin, err := gitdir.Linked(path, u.Repository.CommonDir, "")
-	return err == nil && (disk.Exists(unpreparedMark(admin)) || disk.Exists(copyingMark(admin)))
+	return err == nil && disk.Exists(unpreparedMark(admin))
 }
 
-func (u *Setups) bring(ctx context.Context, path, admin string, s Setup) []Problem {
+func (u *Setups) bring(ctx context.Context, path string, s Setup) []Problem {
 	if len(s.Copy)+len(s.Link) > 0 && u.Repository.Path == "" {
 		return []Problem{{Path: ".", What: "there is no main checkout to copy from"}}
 	}
@@ -140,7 +143,7 @@ func (u *Setups) bring(ctx context.Context, path, admin string, s Setup) []Probl
 	}
 	defer root.Close()
 	b := &bringer{from: u.Repository.Path, to: path, root: root}
-	if all := b.copyAgain(ctx, admin, append(b.matches(ctx, s.Copy), included...)); len(all) > 0 && s.Copied != nil {
+	if all := b.copyAll(ctx, append(b.matches(ctx, s.Copy), included...)); len(all) > 0 && s.Copied != nil {
 		s.Copied(all)
 	}
 	b.linkAll(ctx, s.Link)

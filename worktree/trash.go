@@ -233,10 +233,11 @@ func refuseMounts(path string) error {
 	return git.Conflict("", "umount "+git.Quote(mounted[0]), "%s: a file system is mounted at %s", path, mounted[0])
 }
 
-// dropFolders removes the folder of a session in which a worktree was, and the folder of the repository's worktrees
+// dropFolders removes what a killed set-up has left beside a worktree that is gone, the folder of a session in which a worktree was, and the folder of the repository's worktrees
 // above, if they are empty. dropFolders never removes a symlink, nor a folder anywhere else. The caller holds the repository lock.
 func dropFolders(path string) {
 	const ofRepository = ".paw" // ends its name
+	_ = os.RemoveAll(stageOf(path))
 	for dir := filepath.Dir(path); strings.HasSuffix(dir, ofRepository) || strings.HasSuffix(filepath.Dir(dir), ofRepository); dir = filepath.Dir(dir) {
 		if err := unix.Rmdir(dir); err != nil && !os.IsNotExist(err) {
 			return
