@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -21,7 +20,7 @@ import (
 // state is stored beside that index.
 type keptState struct {
 	Index string    `json:"index"` // hash of the kept index
-	Real  string    `json:"real"`  // hash of the worktree's own index that the kept one was made from
+	Real  string    `json:"real"`  // IndexBits.Content of the worktree's own index that the kept one was made from
 	Began time.Time `json:"began"` // start of the snapshot
 
 	Seen string `json:"seen,omitempty"` // hash of the stat data of the files in own, "" if not all were recorded
@@ -30,30 +29,11 @@ type keptState struct {
 	Head   string `json:"head,omitempty"` // first parent of Commit: HEAD when the snapshot was taken
 	Commit string `json:"commit,omitempty"`
 
-	own  map[string]ownPath // paths in which the kept index differs from the real one, once parsed
-	text string             // own as it is stored, behind the JSON of the rest
-}
+	// Paths in which the kept index differs from the real one: with a file, and without one.
+	Files disk.FileNames `json:"files,omitempty"`
+	Gone  disk.FileNames `json:"gone,omitempty"`
 
-// ownPath says how the kept index differs from the real one at a path.
-type ownPath struct {
-	file bool   // the kept index has the file
-	real string // entry of the real index, "" for none
-}
-
-// has reports whether the kept index has its own entry for a path, and whether a file is there.
-func (s *keptState) has(name string) (file, own bool) {
-	at, own := s.own[name]
-	return at.file, own
-}
-
-// parse reads the own paths from the text; there may be thousands, and they are seldom needed.
-func (s *keptState) parse() {
-	s.own = make(map[string]ownPath, strings.Count(s.text, "\x00"))
-	for _, line := range git.NulSeparated(s.text) { // "+" for a file, the entry of the real index, a tab, the path
-		entry, name, _ := strings.Cut(line, "\t")
-		real, file := strings.CutPrefix(entry, "+")
-		s.own[name] = ownPath{file, real}
-	}
+	own map[string]bool // all of them -> whether a file is there
 }
 
 // keptIndex returns the path of the kept index; dir is the worktree's folder for scratch files.
@@ -80,31 +60,31 @@ func recent(change, began time.Time) bool {
 
 // keep stores the scratch index for the next snapshot.
 func (r *recording) keep(tree, commit string) {
-	s := keptState{Real: r.Real.hash, Began: r.Began, Tree: tree, Head: r.Head, Commit: commit, own: map[string]ownPath{}}
+	s := keptState{Real: r.Real.Content, Began: r.Began, Tree: tree, Head: r.Head, Commit: commit}
 	if tree == "" && len(r.base.own) > 0 { // Some of these files may not have been compared again.
-		s.Began, s.own = r.base.Began, r.base.own
+		s.Began = r.base.Began
+		for name, isFile := range r.base.own {
+			if _, known := r.own[name]; !known {
+				r.own[name] = isFile
+			}
+		}
 	}
 	for name, isFile := range r.own {
-		s.own[name] = ownPath{isFile, r.tracked[name].cacheinfo()}
+		if isFile {
+			s.Files = append(s.Files, name)
+		} else {
+			s.Gone = append(s.Gone, name)
+		}
 	}
 	if tree != "" && len(r.notSaved) == len(r.special) {
 		s.Seen = r.seen
 	}
-	if s.Index = indexHash(r.Scratch); s.Index == "" || s.Real == "" || os.Rename(r.Scratch, keptIndex(r.Dir)) != nil {
+	if s.Index = indexHash(r.Scratch); s.Index == "" || os.Rename(r.Scratch, keptIndex(r.Dir)) != nil {
 		return
 	}
-	header, err := json.Marshal(s)
-	if err != nil {
-		return
+	if content, err := json.Marshal(s); err == nil {
+		_ = replaceKept(r.Dir, keptFile(r.Dir), content)
 	}
-	content := bytes.NewBuffer(append(header, '\n'))
-	for name, own := range s.own {
-		if own.file {
-			content.WriteByte('+')
-		}
-		content.WriteString(own.real + "\t" + name + "\x00")
-	}
-	_ = replaceKept(r.Dir, keptFile(r.Dir), content.Bytes())
 }
 
 // replaceKept replaces a file as a whole.
@@ -121,10 +101,15 @@ func replaceKept(dir, name string, content []byte) error {
 // settings that affect how content is converted have changed since.
 func (snapshots *Taker) keptBy(admin, dir, scratch string) *keptState {
 	content, err := disk.ReadFile(keptFile(dir))
-	header, own, _ := bytes.Cut(content, []byte("\n"))
-	s := keptState{text: string(own)}
-	if err != nil || json.Unmarshal(header, &s) != nil {
+	s := keptState{own: map[string]bool{}}
+	if err != nil || json.Unmarshal(content, &s) != nil {
 		return nil
+	}
+	for _, name := range s.Files {
+		s.own[name] = true
+	}
+	for _, name := range s.Gone {
+		s.own[name] = false
 	}
 	for _, name := range []string{
 		filepath.Join(snapshots.Repository.CommonDir, "config"), filepath.Join(admin, "config.worktree"),

@@ -264,13 +264,6 @@ func (e IndexEntry) cacheinfo() string {
 	return e.Mode + "," + e.ID
 }
 
-func (e IndexEntry) same(other IndexEntry) bool { return e.Mode == other.Mode && e.ID == other.ID }
-
-// alike reports whether path, stage, mode and id are equal.
-func (e IndexEntry) alike(other IndexEntry) bool {
-	return e.Name == other.Name && e.Stage == other.Stage && e.same(other)
-}
-
 // ListIndex lists the index in a file, by name, then by stage. It starts git, as repo, only if
 // readIndex does not understand the file.
 func ListIndex(ctx context.Context, repo git.Repo, file string) ([]IndexEntry, error) {

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -41,6 +42,7 @@ type IndexBits struct {
 	Assumed    disk.FileNames `json:"assumed,omitempty"`    // paths with the bit assume-unchanged
 	Skipped    disk.FileNames `json:"skipped,omitempty"`    // paths with the bit skip-worktree
 	Submodules disk.FileNames `json:"submodules,omitempty"` // paths of submodules
+	Content    string         `json:"content"`              // hash of all entries, without their stat data
 }
 
 // killPatience limits how long a git that has exceeded its budget may clean up.
@@ -118,7 +120,7 @@ func (x *PrivateIndex) fill(ctx context.Context, path, real, dir string) error {
 
 // readBits reads the bits kept by an earlier look, or makes git list the index.
 func (x *PrivateIndex) readBits(ctx context.Context, dir string) error {
-	if content, err := os.ReadFile(keptBits(dir, x.hash)); x.hash != "" && err == nil && json.Unmarshal(content, &x.IndexBits) == nil {
+	if content, err := os.ReadFile(keptBits(dir, x.hash)); x.hash != "" && err == nil && json.Unmarshal(content, &x.IndexBits) == nil && x.Content != "" {
 		return nil
 	}
 	var err error
@@ -133,7 +135,9 @@ func (x *PrivateIndex) readBits(ctx context.Context, dir string) error {
 
 // bitsOf returns the bits of listed entries, and passes on the error of the listing.
 func bitsOf(entries []IndexEntry, err error) (bits IndexBits, _ error) {
+	sum := sha256.New()
 	for _, e := range entries {
+		fmt.Fprintf(sum, "%s %s %s %t %t %s\x00", e.Mode, e.ID, e.Stage, e.assumed, e.skipped, e.Name)
 		if e.assumed {
 			bits.Assumed = append(bits.Assumed, e.Name)
 		}
@@ -144,6 +148,7 @@ func bitsOf(entries []IndexEntry, err error) (bits IndexBits, _ error) {
 			bits.Submodules = append(bits.Submodules, e.Name)
 		}
 	}
+	bits.Content = hex.EncodeToString(sum.Sum(nil))
 	return bits, err
 }
 
@@ -163,12 +168,8 @@ func (x *PrivateIndex) Same(ctx context.Context, real string) (bool, error) {
 	if indexHash(real) == x.hash {
 		return true, nil
 	}
-	entries, err := x.Entries(ctx)
-	if err != nil {
-		return false, err
-	}
-	now, err := ListIndex(ctx, x.repo, real)
-	return err == nil && slices.EqualFunc(oneEach(now), entries, IndexEntry.alike), err
+	now, err := bitsOf(ListIndex(ctx, x.repo, real))
+	return now.Content == x.Content, err
 }
 
 // reveal clears the bits that hide changes of existing files. Files left out by a sparse checkout

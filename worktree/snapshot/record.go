@@ -103,8 +103,7 @@ func (l *Look) Record(ctx context.Context) (notSaved []string, cause, err error)
 }
 
 // plan decides, without reading a file, what to change in the index kept by an earlier snapshot or,
-// without one, in a copy of the real index. The kept one is not used if a file has changed that
-// decides how content is converted (.gitattributes).
+// where that cannot go on, in a copy of the real index.
 func (l *Look) plan(ctx context.Context, admin string) (*recording, error) {
 	scratch := NewScratchIndex(l.Dir)
 	base := l.m.keptBy(admin, l.Dir, scratch)
@@ -116,23 +115,24 @@ func (l *Look) plan(ctx context.Context, admin string) (*recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	alike := base.Seen != "" && base.Seen == r.seen
-	if alike && base.Real == l.Real.hash && !slices.ContainsFunc(r.files, r.isRecent) {
-		r.same = !slices.ContainsFunc(r.Names, convertsOthers)
-	}
-	if r.same {
-		return r, nil
-	}
-	if err := r.settle(ctx); err != nil {
-		return nil, err
-	}
-	r.decide()
-	if slices.ContainsFunc(r.Names, convertsOthers) || slices.ContainsFunc(slices.Collect(maps.Keys(r.resets)), convertsOthers) {
+	if !r.settled() {
 		DropIndex(scratch)
 		return l.planAnew()
 	}
-	r.same = alike && len(r.resets) == 0
+	if r.same = base.Seen != "" && base.Seen == r.seen && !slices.ContainsFunc(r.files, r.isRecent); !r.same {
+		r.decide()
+	}
 	return r, nil
+}
+
+// settled reports whether the kept index can go on: the real one has the same entries, all paths in which the two differ still
+// do, and no file that decides how others are converted has changed.
+func (r *recording) settled() bool {
+	left := maps.Clone(r.base.own)
+	for _, name := range r.Names {
+		delete(left, name)
+	}
+	return len(left) == 0 && r.base.Real == r.Real.Content && !slices.ContainsFunc(r.Names, convertsOthers)
 }
 
 // planAnew is plan without an earlier snapshot.
@@ -142,7 +142,7 @@ func (l *Look) planAnew() (*recording, error) {
 		return nil, err
 	}
 	l.use(scratch)
-	r, err := l.newRecording(&keptState{Real: l.Real.hash})
+	r, err := l.newRecording(&keptState{Real: l.Real.Content})
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (r *recording) isRecent(f file) bool { return !f.gone && recent(f.changed, 
 // decide plans what to do in the scratch index.
 func (r *recording) decide() {
 	for _, name := range r.replaced {
-		if before, had := r.base.has(name); before || !had || r.base.Real != r.Real.hash {
+		if before, had := r.base.own[name]; before || !had {
 			r.resets[name] = ""
 		}
 	}
@@ -250,7 +250,7 @@ func (r *recording) decide() {
 		if f.gone {
 			continue
 		}
-		before, had := r.base.has(f.name)
+		before, had := r.base.own[f.name]
 		f.known = before && !r.isRecent(*f)
 		// git must read a file that it may not have read as it is; and the old index entry affects how
 		// git converts content.
@@ -275,51 +275,4 @@ func (r *recording) behindLink(folder string) bool {
 		r.linked[folder] = linked
 	}
 	return linked
-}
-
-// settle resets entries of the kept index to those of the real index: at paths that no longer
-// differ from the real index and, if that has changed since the earlier snapshot, at all other
-// paths.
-func (r *recording) settle(ctx context.Context) error {
-	now := make(map[string]bool, len(r.Names))
-	for _, name := range r.Names {
-		now[name] = true
-	}
-	r.base.parse()
-	if r.base.Real == r.Real.hash {
-		for name, own := range r.base.own {
-			if !now[name] {
-				r.resets[name] = own.real
-			}
-		}
-		return nil
-	}
-	real, err := r.Real.Entries(ctx)
-	if err != nil {
-		return err
-	}
-	listed, err := ListIndex(ctx, r.Repo, r.Scratch)
-	if err != nil {
-		return err
-	}
-	left := map[string]IndexEntry{}
-	for _, e := range oneEach(listed) {
-		left[e.Name] = e
-	}
-	differ := func(name string, have, real IndexEntry) {
-		if file, _ := r.base.has(name); now[name] && file && r.tracked[name].cacheinfo() == "" {
-			return // The path was not in the real index, and still is not.
-		}
-		if have.Name != real.Name || have.Stage != real.Stage || !have.same(real) || have.assumed != real.assumed || have.skipped != real.skipped {
-			r.resets[name] = real.cacheinfo()
-		}
-	}
-	for _, e := range real {
-		differ(e.Name, left[e.Name], e)
-		delete(left, e.Name)
-	}
-	for name, e := range left {
-		differ(name, e, IndexEntry{})
-	}
-	return nil
 }

@@ -205,7 +205,7 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit st
 	if err == nil {
 		commit, err = s.commitOf(ctx, r, tree)
 	}
-	again := err == nil && r.same && commit == r.base.Commit && r.base.Real == l.Real.hash
+	again := err == nil && r.same && commit == r.base.Commit && r.base.Real == l.Real.Content
 	if !again && s.dir != "" && !l.m.objects.IsReader() { // A kept index must name objects that last.
 		r.keep(tree, commit)
 	}
