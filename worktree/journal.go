@@ -13,7 +13,6 @@ import (
 
 	"paw/config/disk"
 	"paw/config/poll"
-	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
 	"paw/worktree/refs"
@@ -143,28 +142,20 @@ func LockedByPaw(lock string) bool {
 	return gitdir.Line(lock) == strings.TrimSpace(journal.LockMark)
 }
 
-// lockIndex makes git's index.lock, with lockMark as content from the first moment.
+// lockIndex makes git's index.lock, with the mark as content.
 func (v *move) lockIndex(ctx context.Context) error {
-	path := filepath.Join(v.at.AdminDir, "index.lock")
-	marked := filepath.Join(v.at.AdminDir, journal.File+".mark")
-	if err := os.WriteFile(marked, []byte(journal.LockMark), 0o644); err != nil {
+	if err := v.at.awaitIndex(ctx); err != nil {
 		return err
 	}
-	defer os.Remove(marked)
-	var err error
-	taken := func() bool {
-		if err = os.Link(marked, path); err != nil && !errors.Is(err, fs.ErrExist) { // The file system has no hard links.
-			err = disk.CopyFile(marked, path)
-		}
-		return !errors.Is(err, fs.ErrExist)
+	lock, err := os.OpenFile(v.at.indexLock(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return &IndexLockedError{v.at.indexLock()}
 	}
-	switch {
-	case poll.Until(ctx, poll.Tick, refs.LockPatience, taken):
+	if err != nil {
 		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
 	}
-	return &IndexLockedError{path}
+	_, err = lock.WriteString(journal.LockMark)
+	return errors.Join(err, lock.Close())
 }
 
 // unlockIndex removes index.lock, unless it is another program's by now.
@@ -185,60 +176,6 @@ func (l placeLock) awaitIndex(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return &IndexLockedError{l.indexLock()}
-}
-
-// lockBeat is how often paw notes that a git of it may have the index locked, and lockDelay the time by
-// which the clock of a file system may be behind.
-const (
-	lockBeat  = 200 * time.Millisecond
-	lockDelay = 20 * time.Millisecond
-)
-
-// useIndex notes, until done is called, that gits of paw lock the index: dropStaleLock can then tell the
-// lock that a killed one leaves. done gets the error of the last git, and removes its lock if it was killed.
-func (l placeLock) useIndex() (done func(error)) {
-	note := filepath.Join(l.AdminDir, journal.GitsFile)
-	_ = os.WriteFile(note, []byte(time.Now().Add(-lockDelay).Format(time.RFC3339Nano)), 0o666)
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			case now := <-time.After(lockBeat):
-				_ = os.Chtimes(note, now, now)
-			}
-		}
-	}()
-	return func(err error) {
-		close(stop)
-		<-stopped
-		if failed, ok := errors.AsType[*git.Error](err); ok && failed.ExitCode < 0 {
-			_ = l.dropStaleLock()
-		}
-		os.Remove(note)
-	}
-}
-
-// dropStaleLock removes an index.lock that a killed git of paw has left: one made while the note of
-// useIndex was kept up. No git of paw runs here, since it would hold the placeLock.
-func (l placeLock) dropStaleLock() error {
-	note := filepath.Join(l.AdminDir, journal.GitsFile)
-	began, err := time.Parse(time.RFC3339Nano, gitdir.Line(note))
-	if err != nil {
-		return nil // no git of paw was cut
-	}
-	defer os.Remove(note)
-	last, err := os.Lstat(note)
-	if err != nil {
-		return err
-	}
-	made, err := os.Lstat(l.indexLock())
-	if err != nil || made.ModTime().Before(began) || made.ModTime().After(last.ModTime().Add(2*lockBeat)) {
-		return nil // there is none, or it is another git's
-	}
-	return disk.RemoveFile(l.indexLock())
 }
 
 // Ended says how an interrupted move was ended.

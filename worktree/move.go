@@ -199,8 +199,6 @@ func (v *move) advance(ctx context.Context, other untouched) error {
 // filesAndIndex changes the files of a checkout, and its index, from one commit to the other. git
 // refuses to overwrite other files, and checks all of them before it writes the first one.
 func (v *move) filesAndIndex(ctx context.Context, other untouched) (err error) {
-	done := v.at.useIndex()
-	defer func() { done(err) }()
 	repo := v.repo()
 	if err := v.enter(ctx, v.From, v.Was); err != nil {
 		return err

@@ -283,10 +283,10 @@ var strace = ""
 // recovered ends what is open, at times cut in turn, and checks that doing so again changes nothing.
 func (w *movesWorld) recovered(before map[string]map[string]string) {
 	w.t.Helper()
-	removeRefLocks(w.t, w.m.Repository.CommonDir) // paw names those of killed gits, and the user removes them
+	w.removeLocks() // paw names those of killed gits, and the user removes them
 	if w.random.IntN(3) == 0 {
 		w.run(childMove{Path: w.p.Path, End: true})
-		removeRefLocks(w.t, w.m.Repository.CommonDir)
+		w.removeLocks()
 	}
 	at := gitdir.Checkout{Path: w.Dir, AdminDir: filepath.Join(w.Dir, ".git")}
 	end := func() {
@@ -315,6 +315,16 @@ func (w *movesWorld) recovered(before map[string]map[string]string) {
 		if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) {
 			left, _ := filepath.Glob(filepath.Join(admin, "*.lock"))
 			w.fail("%s: a journal or a lock is left: %v, %q", dir, journal.Left(admin), left)
+		}
+	}
+}
+
+// removeLocks removes what killed gits have left. paw's own locks stay.
+func (w *movesWorld) removeLocks() {
+	removeRefLocks(w.t, w.m.Repository.CommonDir)
+	for _, dir := range []string{w.Dir, w.p.Path} {
+		if lock := filepath.Join(gittest.GitDir(w.t, dir), "index.lock"); !LockedByPaw(lock) {
+			os.Remove(lock)
 		}
 	}
 }

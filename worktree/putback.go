@@ -40,7 +40,7 @@ type puttingBack struct {
 // beginning of one, does, too: git makes a file anew in order to write it. Other files stay, and putBack
 // returns their names.
 func (v *move) putBack(ctx context.Context) (left []string, err error) {
-	if err := v.at.dropStaleLock(); err != nil {
+	if err := v.at.awaitIndex(ctx); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp(v.at.AdminDir, snapshot.ScratchPrefix)
@@ -214,11 +214,6 @@ func (p *puttingBack) lookAtIndex() {
 
 // put writes and removes the files, sets the index entries, and gives those their bits.
 func (p *puttingBack) put(ctx context.Context) (err error) {
-	if err := p.at.awaitIndex(ctx); err != nil {
-		return err
-	}
-	done := p.at.useIndex()
-	defer func() { done(err) }()
 	if err := removeAll(p.at.Path, p.remove); err != nil {
 		return err
 	}

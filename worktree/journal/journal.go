@@ -55,7 +55,6 @@ func (j *Journal) TurnBack() {
 // Files of a move (see Journal) in the git directory of its worktree.
 const (
 	File     = "paw-journal"
-	GitsFile = "paw-journal.git"  // exists while gits of the moving paw may have the index locked
 	LockFile = "paw-journal.lock" // locked by the moving paw and by each git it has started
 )
 
