@@ -232,33 +232,14 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), finishPatience)
 }
 
-// addRetries limits the attempts while another git adds a worktree: each can see the other's
-// half-made registration.
-const addRetries = 6
-
 // add registers the worktree, empty and locked.
 func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
-	pause := 10 * time.Millisecond
-	for attempt := 1; ; attempt++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		err := m.addOnce(ctx, x, c.plan)
-		if err == nil {
-			break
-		}
-		if clearErr := m.clear(ctx, c.plan); clearErr != nil {
-			return errors.Join(err, clearErr)
-		}
-		if attempt == addRetries || !retryable(err) {
-			return err
-		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		pause *= 2
+	err := ctx.Err()
+	if err == nil {
+		err = m.addOnce(ctx, x, c.plan)
+	}
+	if err != nil {
+		return errors.Join(err, m.clear(ctx, c.plan))
 	}
 	admin, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch)
 	if err != nil {
@@ -298,15 +279,6 @@ func (m *Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
 	}
 	return from.WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
 		"--lock", "--reason", p.Owner, "--", p.Path, p.Branch)
-}
-
-// retryable reports whether a failed add may succeed when tried again.
-func retryable(err error) bool {
-	var failed *git.Error
-	if !errors.As(err, &failed) {
-		return false
-	}
-	return failed.Said("commondir") || failed.Said(".lock': File exists") || failed.Said("could not create leading directories")
 }
 
 // fill checks out the branch in a registered, empty worktree.

@@ -227,9 +227,6 @@ func TestRemoveFinishesWhatWasInterrupted(t *testing.T) {
 			_, _, err := w.m.Trash().throwAway(Entry{AdminDir: filepath.Join(w.m.Repository.CommonDir, "worktrees", "agent")}, p.Path)
 			return err
 		},
-		"before the first move": func(w *world, _ Plan) error {
-			return os.MkdirAll(filepath.Join(w.m.Trash().dir(), "20260101T000000Z-agent-1"), 0o777)
-		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := newWorld(t)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,7 +34,9 @@ func (t Trash) Kept() (kept []string, dir string) {
 	content, _ := os.ReadDir(t.dir())
 	for _, item := range content {
 		registration, _ := filepath.Match("*-registration-*", item.Name())
-		if !registration && !strings.HasSuffix(item.Name(), doomed) {
+		inside, err := os.ReadDir(filepath.Join(t.dir(), item.Name()))
+		cut := err == nil && len(inside) == 0 // paw was killed before it moved something there
+		if !registration && !cut && !strings.HasSuffix(item.Name(), doomed) {
 			kept = append(kept, filepath.Join(t.dir(), item.Name()))
 		}
 	}
@@ -74,40 +75,20 @@ func (t Trash) Take(path, name string) (string, error) {
 	return moved, err
 }
 
-// moveInto moves path to a new folder in dir. It deletes the empty folders there, which a killed
-// paw has left.
+// moveInto moves path to a new folder in dir.
 func moveInto(dir, path, name string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return "", err
 	}
-	content, err := os.ReadDir(dir)
+	target, err := os.MkdirTemp(dir, time.Now().UTC().Format("20060102T150405Z")+"-"+name+"-")
 	if err != nil {
 		return "", err
 	}
-	for _, item := range content {
-		_ = unix.Rmdir(filepath.Join(dir, item.Name())) // a folder with content stays
+	inside := filepath.Join(target, filepath.Base(path))
+	if err := os.Rename(path, inside); err != nil {
+		return "", errors.Join(err, os.Remove(target))
 	}
-	stamp := time.Now().UTC().Format("20060102T150405Z")
-	for n := 1; n <= 1000; n++ {
-		target := filepath.Join(dir, fmt.Sprintf("%s-%s-%d", stamp, name, n))
-		// Each removed thing gets a folder of its own, which only one of two callers can make.
-		if err := os.Mkdir(target, 0o777); errors.Is(err, fs.ErrExist) {
-			continue
-		} else if err != nil {
-			return "", err
-		}
-		inside := filepath.Join(target, filepath.Base(path))
-		err := os.Rename(path, inside)
-		if err == nil {
-			return inside, nil
-		}
-		gone := !disk.Exists(target) // another paw has taken the empty folder for one that is left
-		os.Remove(target)
-		if !gone {
-			return "", err
-		}
-	}
-	return "", fmt.Errorf("%s: no free name in %s", path, dir)
+	return inside, nil
 }
 
 // throwAway moves a worktree's directory, unless path is "", and then its registration to the trash

@@ -117,7 +117,7 @@ func IsOID(text string) bool {
 func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok bool, err error) {
 	var above []string
 	for _, prefix := range prefixes {
-		if !slices.ContainsFunc([]string{"refs/heads/", "refs/tags/", "refs/paw/"}, func(dir string) bool { return strings.HasPrefix(prefix, dir) }) {
+		if !slices.ContainsFunc([]string{"refs/heads/", "refs/tags/", "refs/remotes/", "refs/paw/"}, func(dir string) bool { return strings.HasPrefix(prefix, dir) }) {
 			return nil, false, nil
 		}
 		above = append(above, path.Dir(prefix+"x"))
@@ -127,22 +127,6 @@ func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok 
 		return slices.ContainsFunc(prefixes, func(prefix string) bool {
 			return strings.HasPrefix(name, prefix) || strings.HasSuffix(name, "/") && strings.HasPrefix(prefix, name)
 		})
-	})
-}
-
-// MatchRefs returns the refs that match a pattern in which * stands for one part of the name,
-// read like ListRefs.
-func MatchRefs(commonDir, pattern string) (found map[string]string, ok bool, err error) {
-	before, _, _ := strings.Cut(pattern, "*")
-	parts := strings.Split(pattern, "/")
-	return listed(commonDir, []string{path.Dir(before + "x")}, func(name string) bool {
-		name, folder := strings.CutSuffix(name, "/")
-		n := strings.Count(name, "/") + 1
-		if folder == (n >= len(parts)) || n > len(parts) {
-			return false
-		}
-		matches, _ := path.Match(strings.Join(parts[:n], "/"), name)
-		return matches
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -121,13 +122,12 @@ func (r *Store) BranchTip(ctx context.Context, name string) (string, error) {
 	return found[ref], nil
 }
 
-// Matching returns the refs that match a for-each-ref pattern without a final slash, with their
-// ids. Matching starts git only if the files of the ref store do not suffice.
+// Matching returns the refs that match a pattern in which * stands for one part of the name, with their ids.
 func (r *Store) Matching(ctx context.Context, pattern string) (map[string]string, error) {
-	if found, ok, err := gitdir.MatchRefs(r.Repository.CommonDir, pattern); ok || err != nil {
-		return found, err
-	}
-	return r.list(ctx, pattern)
+	before, _, _ := strings.Cut(pattern, "*")
+	found, err := r.List(ctx, before)
+	maps.DeleteFunc(found, func(ref, _ string) bool { matches, _ := path.Match(pattern, ref); return !matches })
+	return found, err
 }
 
 // PastTip is one entry of a branch's reflog: the commit before, the commit after, and the message.
