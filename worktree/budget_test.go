@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"paw/config/disk"
-	"paw/worktree/gitdir"
 	"paw/worktree/objects"
 	"paw/worktree/snapshot"
 )
@@ -225,7 +224,7 @@ func TestGitProcessesOfOneTurn(t *testing.T) {
 	w.ageSettings()
 	do := counted(t)
 	do("claim", 1, func() error { _, err := w.m.Refs().Claim(ctx, "refs/paw/s_agent/claim/", 1, w.base); return err })
-	do("turn tags", 0, func() error { _, _, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-"); return err })
+	do("turn tags", 0, func() error { _, err := w.m.Refs().List(ctx, "refs/tags/afk-"); return err })
 	do("snapshot and tag, clean", 4, func() error { return end(1) })
 	writeFile(t, w.path("new"), "x\n")
 	do("snapshot and tag, dirty", 6, func() error { return end(2) })

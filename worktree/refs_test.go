@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"paw/config/disk"
-	"paw/worktree/gitdir"
 	"paw/worktree/refs"
 
 	"github.com/google/go-cmp/cmp"
@@ -90,7 +89,7 @@ func TestStaleLockIsNamedAndKept(t *testing.T) {
 	if !disk.Exists(lock) {
 		t.Error("the lock was deleted")
 	}
-	numbers, _, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-")
+	numbers, err := w.m.Refs().List(t.Context(), "refs/tags/afk-")
 	if err != nil || len(numbers) != 0 {
 		t.Errorf("a lock counts as a tag: %v, %v", numbers, err)
 	}

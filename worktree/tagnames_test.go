@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,11 +40,11 @@ func expectedTags(refs []string) []string {
 
 func wantTags(t *testing.T, w *world, what string) {
 	t.Helper()
-	got, ok, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-")
-	if err != nil || !ok {
-		t.Fatalf("%s: %v, %v", what, ok, err)
+	found, err := w.m.Refs().List(t.Context(), "refs/tags/afk-")
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
 	}
-	if diff := cmp.Diff(expectedTags(w.tagNames()), got); diff != "" {
+	if diff := cmp.Diff(expectedTags(w.tagNames()), expectedTags(slices.Collect(maps.Keys(found)))); diff != "" {
 		t.Errorf("%s:\n%s", what, diff)
 	}
 }
@@ -79,11 +80,11 @@ func TestTagNamesWhilePacking(t *testing.T) {
 	defer stop()
 	for n := range 150 {
 		w.git("update-ref", fmt.Sprintf("refs/tags/afk-s_1-%d", n), w.base)
-		got, _, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-")
+		got, err := w.m.Refs().List(t.Context(), "refs/tags/afk-")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got) != n+1 || !slices.Contains(got, fmt.Sprintf("afk-s_1-%d", n)) {
+		if len(got) != n+1 || got[fmt.Sprintf("refs/tags/afk-s_1-%d", n)] != w.base {
 			t.Fatalf("after %d: %v", n, got)
 		}
 	}
@@ -93,7 +94,7 @@ func TestTagNamesLeaveOtherRefStoresToGit(t *testing.T) {
 	w := newWorld(t)
 	config := filepath.Join(w.Dir, ".git/config")
 	writeFile(t, config, readFile(t, config)+"[extensions]\n\trefStorage = reftable\n")
-	if got, ok, err := gitdir.NamesIn(w.m.Repository.CommonDir, "refs/tags", "afk-"); got != nil || ok || err != nil {
+	if got, ok, err := gitdir.ListRefs(w.m.Repository.CommonDir, []string{"refs/tags/afk-"}); got != nil || ok || err != nil {
 		t.Errorf("got %v, %v, %v", got, ok, err)
 	}
 }

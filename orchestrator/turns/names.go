@@ -195,13 +195,13 @@ func Tags(ctx context.Context, m *worktree.Manager, turnSession string) ([]int, 
 
 // AllTags returns the numbers of all turn tags of a repository, sorted, by turn session.
 func AllTags(ctx context.Context, m *worktree.Manager) (map[string][]int, error) {
-	names, err := m.Refs().NamesIn(ctx, "refs/tags", turn.TagPrefix)
+	refs, err := m.Refs().List(ctx, "refs/tags/"+turn.TagPrefix)
 	if err != nil {
 		return nil, err
 	}
 	numbers := map[string][]int{}
-	for _, name := range names {
-		if turnSession, n, ok := turn.ParseTag(name); ok {
+	for ref := range refs {
+		if turnSession, n, ok := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/")); ok {
 			numbers[turnSession] = append(numbers[turnSession], n)
 		}
 	}

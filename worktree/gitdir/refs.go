@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -123,79 +122,47 @@ func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok 
 		above = append(above, path.Dir(prefix+"x"))
 	}
 	slices.Sort(above)
-	return listed(commonDir, slices.Compact(above), func(name string) bool {
+	accept := func(name string) bool {
 		return slices.ContainsFunc(prefixes, func(prefix string) bool {
 			return strings.HasPrefix(name, prefix) || strings.HasSuffix(name, "/") && strings.HasPrefix(prefix, name)
 		})
-	})
-}
-
-// NamesIn returns the sorted names that begin with prefix and have no slash, of refs in dir
-// ("refs/tags"), from the files of the ref store, without opening a file for each ref. ok is false
-// for a ref store of another format, which `git for-each-ref` can read.
-func NamesIn(commonDir, dir, prefix string) (names []string, ok bool, err error) {
-	loose, packed, ok, err := (&Refs{CommonDir: commonDir}).files([]string{dir}, func(ref string) bool {
-		name := strings.TrimPrefix(ref, dir+"/")
-		return strings.HasPrefix(name, prefix) && !strings.Contains(name, "/")
-	})
-	for _, ref := range slices.AppendSeq(loose, maps.Keys(packed)) {
-		names = append(names, path.Base(ref))
 	}
-	slices.Sort(names)
-	return slices.Compact(names), ok, err
-}
-
-// listed returns the accepted refs with their ids; see files.
-func listed(commonDir string, above []string, accept func(name string) bool) (found map[string]string, ok bool, err error) {
-	refs := &Refs{CommonDir: commonDir}
-	loose, found, ok, err := refs.files(above, accept)
-	if err != nil || !ok {
+	if cfg, err := ReadCore(commonDir); err != nil || !cfg.RefsInFiles() {
 		return nil, false, err
 	}
+	// Loose refs are read before packed-refs is, so as not to miss one that is just being packed.
+	var loose []string
+	for _, dir := range slices.Compact(above) {
+		if loose, err = appendLoose(loose, commonDir, dir, accept); err != nil {
+			return nil, false, err
+		}
+	}
+	found = map[string]string{}
 	for _, ref := range loose {
 		content, err := disk.ReadFile(filepath.Join(commonDir, filepath.FromSlash(ref)))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // the ref was just packed
 		}
-		oid := strings.TrimRight(string(content), "\r\n")
+		found[ref] = strings.TrimRight(string(content), "\r\n")
+	}
+	packed, err := (&Refs{CommonDir: commonDir}).lines()
+	for _, prefix := range prefixes {
+		eachPackedRef(packed, prefix, func(ref, oid string) bool {
+			if _, isLoose := found[ref]; !isLoose {
+				found[ref] = oid
+			}
+			return true
+		})
+	}
+	for ref, oid := range found {
 		if target, symbolic := strings.CutPrefix(oid, "ref:"); symbolic {
-			oid = refs.Resolve(strings.TrimSpace(target))
+			oid = (&Refs{CommonDir: commonDir}).Resolve(strings.TrimSpace(target))
 		}
 		if found[ref] = oid; !IsOID(oid) { // git ignores a broken ref, even if packed-refs has it
 			delete(found, ref)
 		}
 	}
-	return found, true, nil
-}
-
-// files returns the names of loose refs and the packed refs with their ids, of those refs in the
-// folders above, at any depth, that accept takes; names of folders end with a slash. ok is false for
-// a ref store of another format.
-func (r *Refs) files(above []string, accept func(name string) bool) (loose []string, packed map[string]string, ok bool, err error) {
-	if cfg, err := ReadCore(r.CommonDir); err != nil || !cfg.RefsInFiles() {
-		return nil, nil, false, err
-	}
-	// Loose refs are listed before packed-refs is read, so as not to miss one that is just being
-	// packed.
-	for _, dir := range above {
-		if loose, err = appendLoose(loose, r.CommonDir, dir, accept); err != nil {
-			return nil, nil, false, err
-		}
-	}
-	content, err := r.lines()
-	if err != nil {
-		return nil, nil, false, err
-	}
-	packed = map[string]string{}
-	for _, dir := range above {
-		eachPackedRef(content, dir+"/", func(ref, oid string) bool {
-			if accept(ref) && IsOID(oid) {
-				packed[ref] = oid
-			}
-			return true
-		})
-	}
-	return loose, packed, true, nil
+	return found, err == nil, err
 }
 
 // appendLoose appends the accepted refs that are files below dir.

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -150,20 +149,6 @@ func (r *Store) List(ctx context.Context, prefixes ...string) (map[string]string
 		return !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(ref, prefix) })
 	})
 	return found, err
-}
-
-// NamesIn returns the sorted names that begin with prefix and have no slash, of refs in dir
-// ("refs/tags"). NamesIn starts git only if the files of the ref store do not suffice.
-func (r *Store) NamesIn(ctx context.Context, dir, prefix string) ([]string, error) {
-	names, ok, err := gitdir.NamesIn(r.Repository.CommonDir, dir, prefix)
-	if ok || err != nil {
-		return names, err
-	}
-	found, err := r.list(ctx, dir+"/"+prefix+"*")
-	for _, ref := range slices.Sorted(maps.Keys(found)) {
-		names = append(names, path.Base(ref))
-	}
-	return names, err
 }
 
 // list returns the refs that git for-each-ref finds for these arguments, with their ids.
@@ -312,9 +297,10 @@ func (r *Store) Claim(ctx context.Context, prefix string, atLeast int, oid strin
 
 // highestNumber returns the highest number among the refs directly below prefix, 0 for none.
 func (r *Store) highestNumber(ctx context.Context, prefix string) (int, error) {
-	names, err := r.NamesIn(ctx, strings.TrimSuffix(prefix, "/"), "")
+	found, err := r.List(ctx, prefix)
 	highest := 0
-	for _, name := range names {
+	for ref := range found {
+		name := strings.TrimPrefix(ref, prefix)
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			highest = max(highest, n)
 		}
