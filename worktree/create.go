@@ -234,11 +234,17 @@ func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 
 // add registers the worktree, empty and locked.
 func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
-	err := ctx.Err()
-	if err == nil {
-		err = m.addOnce(ctx, x, c.plan)
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	if err != nil {
+	from := m.Objects().Home()
+	if c.plan.Beside != "" && !m.Repository.Unbared { // git gives the new worktree the sparse patterns of the one that it is asked in
+		from = git.In(c.plan.Beside)
+	}
+	within, cancel := finishing(ctx)
+	defer cancel()
+	if err := from.WithFile(x.file).Run(within, "worktree", "add", "--quiet", "--no-checkout",
+		"--lock", "--reason", c.plan.Owner, "--", c.plan.Path, c.plan.Branch); err != nil {
 		return errors.Join(err, m.clear(ctx, c.plan))
 	}
 	admin, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch)
@@ -268,17 +274,6 @@ func (m *Manager) clear(ctx context.Context, p Plan) error {
 		}
 	}
 	return err
-}
-
-func (m *Manager) addOnce(ctx context.Context, x exclusive, p Plan) error {
-	ctx, cancel := finishing(ctx)
-	defer cancel()
-	from := m.Objects().Home()
-	if p.Beside != "" && !m.Repository.Unbared { // git gives the new worktree the sparse patterns of the one that it is asked in
-		from = git.In(p.Beside)
-	}
-	return from.WithFile(x.file).Run(ctx, "worktree", "add", "--quiet", "--no-checkout",
-		"--lock", "--reason", p.Owner, "--", p.Path, p.Branch)
 }
 
 // fill checks out the branch in a registered, empty worktree.

@@ -43,7 +43,7 @@ func (m *Manager) Repair(ctx context.Context, owned func(reason string) bool) ([
 			}
 			report = append(report, fmt.Sprintf("registration %s: half made, moved to %s", name, m.Trash().dir()))
 		case mine && lostLink(e):
-			if err := relink(e); err != nil {
+			if err := os.WriteFile(filepath.Join(e.Path, ".git"), []byte("gitdir: "+e.AdminDir+"\n"), 0o666); err != nil {
 				return report, fmt.Errorf("%s: %w", e.Path, err)
 			}
 			report = append(report, fmt.Sprintf("%s: linked to the repository again", e.Path))
@@ -79,19 +79,6 @@ func (r *Registry) Unlinked(ctx context.Context, p Plan) (bool, error) {
 func lostLink(e Entry) bool {
 	target, err := gitdir.Target(filepath.Join(e.Path, ".git"))
 	return err == nil && !disk.Exists(target) && filepath.Base(target) == filepath.Base(e.AdminDir)
-}
-
-func relink(e Entry) error {
-	temporary := filepath.Join(e.AdminDir, "paw-link")
-	if err := os.WriteFile(temporary, []byte("gitdir: "+e.AdminDir+"\n"), 0o666); err != nil {
-		return err
-	}
-	dotGit := filepath.Join(e.Path, ".git")
-	if err := os.Rename(temporary, dotGit); err == nil {
-		return nil
-	}
-	defer os.Remove(temporary)
-	return os.WriteFile(dotGit, []byte("gitdir: "+e.AdminDir+"\n"), 0o666)
 }
 
 // Moved finds worktrees made before the repository was moved to its present place: their
