@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -23,14 +22,25 @@ type Copied struct {
 // was killed leaves it to the next one.
 func stageOf(worktree string) string { return worktree + ".paw-copying" }
 
+// dropStage takes that folder away. What is in it may be read-only, which the trash can delete.
+func (b *bringer) dropStage(ctx context.Context) {
+	if os.Remove(stageOf(b.to)) == nil {
+		return
+	}
+	if moved, err := b.trash.Take(stageOf(b.to), "copying"); err == nil {
+		b.trash.doom(ctx, moved)
+	}
+}
+
 // copyAll copies files, and folders with their content. Symlinks stay symlinks.
 func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	for i, name := range names {
 		names[i] = path.Clean(name)
 	}
 	c := &copying{bringer: b, ctx: ctx, stage: stageOf(b.to)}
-	defer os.RemoveAll(c.stage)
-	if err := errors.Join(os.RemoveAll(c.stage), os.Mkdir(c.stage, 0o700)); err != nil {
+	defer b.dropStage(ctx)
+	b.dropStage(ctx)
+	if err := os.Mkdir(c.stage, 0o700); err != nil {
 		b.problem(".", "not copied: %v", err)
 		return nil
 	}
@@ -220,10 +230,23 @@ func (c *copying) copy(folder string, names []string, each func(name string)) {
 				_ = os.Symlink(c.moved(target, link), staged)
 			}
 		}
-		for _, name := range some {
-			if _, err := c.root.Lstat(path.Join(folder, name)); err != nil {
-				_ = os.Rename(filepath.Join(c.stage, name), filepath.Join(c.to, folder, name)) // else cp has said why
-			}
+		c.bringIn(folder, some)
+	}
+}
+
+// bringIn moves copies from their stage into a folder of the worktree.
+func (c *copying) bringIn(folder string, names []string) {
+	for _, name := range names {
+		staged := filepath.Join(c.stage, name)
+		info, err := os.Lstat(staged)
+		if _, there := c.root.Lstat(path.Join(folder, name)); err != nil || there == nil { // cp has said why, or somebody was faster
+			continue
+		}
+		if info.IsDir() && info.Mode().Perm()&0o200 == 0 {
+			_ = os.Chmod(staged, info.Mode().Perm()|0o700) // else it cannot be moved
+		}
+		if err := os.Rename(staged, filepath.Join(c.to, folder, name)); err != nil {
+			c.problem(path.Join(folder, name), "not copied: %v", err)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func (u *Setups) bring(ctx context.Context, path string, s Setup) []Problem {
 		return []Problem{{Path: ".", What: err.Error()}}
 	}
 	defer root.Close()
-	b := &bringer{from: u.Repository.Path, to: path, root: root}
+	b := &bringer{from: u.Repository.Path, to: path, root: root, trash: Trash{Repository: u.Repository}}
 	if all := b.copyAll(ctx, append(b.matches(ctx, s.Copy), included...)); len(all) > 0 && s.Copied != nil {
 		s.Copied(all)
 	}
@@ -153,6 +153,7 @@ func (u *Setups) bring(ctx context.Context, path string, s Setup) []Problem {
 type bringer struct {
 	from, to string // paths of the main checkout and of the worktree
 	root     *os.Root
+	trash    Trash
 	problems []Problem
 }
 
