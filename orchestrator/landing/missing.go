@@ -4,16 +4,18 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree/states"
 )
 
-// missing returns the paths that a state's own work has changed and that a branch has, and had in each landing of the agent, as they
-// were before that work: an agent that was started from it has taken them back and landed, or the user has reverted
-// what was merged by hand. What the branch has under another name is not missing. chain has the work.
+// missing returns the paths of a state's own work of which a branch lacks something that it knows, and that no landing had: an
+// agent that was started from it has taken that back and landed, or the user has reverted what was merged by hand. chain has
+// the work.
 func missing(ctx context.Context, w work, t target, state string) (paths []string, chain states.Ahead, err error) {
 	begin := w.begin()
 	if begin == "" || begin == state {
@@ -28,6 +30,16 @@ func missing(ctx context.Context, w work, t target, state string) (paths []strin
 	if err != nil || len(own) == 0 {
 		return nil, chain, err
 	}
+	if paths, err = asBefore(ctx, w, t, state, own); err == nil && len(paths) == 0 {
+		paths, err = partly(ctx, w, t, state, chain, own)
+	}
+	return paths, chain, err
+}
+
+// asBefore returns the paths that a state has changed and that a branch has, and had in each landing of the agent, as they were
+// before that work. What the branch has under another name is not among them.
+func asBefore(ctx context.Context, w work, t target, state string, own map[string]bool) (paths []string, err error) {
+	begin := w.begin()
 	pairs := [][2]string{{begin, state}, {begin, t.tip}}
 	for _, one := range ownLandings(w, t.branch) {
 		if w.Repo.Objects().Has(ctx, one.After) {
@@ -36,7 +48,7 @@ func missing(ctx context.Context, w work, t target, state string) (paths []strin
 	}
 	changes, err := w.Repo.Objects().BlobChanges(ctx, pairs)
 	if err != nil {
-		return nil, chain, err
+		return nil, err
 	}
 	moved, there := map[string]bool{}, map[string]bool{}
 	for _, in := range changes[1:] {
@@ -49,7 +61,73 @@ func missing(ctx context.Context, w work, t target, state string) (paths []strin
 			paths = append(paths, path)
 		}
 	}
-	return paths, chain, nil
+	return paths, nil
+}
+
+// partly returns the paths in which a merge of the work would change a branch, and would have changed each landing that stands for
+// it: those of agents that were started from it, and its own. What the user has changed in the branch since is in one of them.
+func partly(ctx context.Context, w work, t target, state string, chain states.Ahead, own map[string]bool) (paths []string, err error) {
+	tips, err := standFor(ctx, w, t, state)
+	if err != nil || len(tips) == 0 {
+		return nil, err
+	}
+	paths = slices.Sorted(maps.Keys(own))
+	for _, tip := range append([]string{t.tip}, tips...) {
+		tree, _, err := applied(ctx, w, t, chain, tip)
+		if err != nil {
+			return nil, err
+		}
+		differ, err := w.Repo.Objects().ChangedPaths(ctx, tip, tree)
+		if err != nil {
+			return nil, err
+		}
+		if paths = slices.DeleteFunc(paths, func(path string) bool { return !slices.Contains(differ, path) }); len(paths) == 0 {
+			break
+		}
+	}
+	return paths, nil
+}
+
+// standFor returns the commits of the landings in a branch that stand for a state and are not alone the agent's own: none where
+// no agent that was started from it has landed.
+func standFor(ctx context.Context, w work, t target, state string) (commits []string, err error) {
+	after := strings.TrimSuffix(turn.LandedPattern, "after")
+	led, err := states.Containing(ctx, w.Repo.Objects(), state, after+"twin")
+	if err != nil || len(led) == 0 {
+		return nil, err
+	}
+	all, err := w.landingsIn(t.branch)
+	others := false
+	for _, one := range all {
+		if own := one.TurnSession == w.Record.TurnSession; own || slices.Contains(led, turn.LandedRef(one.TurnSession, one.ID, "twin")) {
+			others = others || !own
+			commits = append(commits, one.After)
+		}
+	}
+	if !others || err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(commits, func(commit string) bool { return !w.Repo.Objects().Has(ctx, commit) }), nil
+}
+
+// applied merges the work of a chain into a commit, each part with its own begin as the base. Where that conflicts the tree has
+// the commit's side.
+func applied(ctx context.Context, w work, t target, chain states.Ahead, onto string) (tree string, conflicts []string, err error) {
+	tree = onto
+	for _, pair := range chain.Work() {
+		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), pair[0], tree, pair[1])
+		if err != nil {
+			return "", nil, err
+		}
+		if len(merged.Conflicts) > 0 {
+			conflicts = append(conflicts, merged.Conflicts...)
+			if merged.Tree, err = w.Repo.Objects().TreeWith(ctx, merged.Tree, tree, merged.Conflicts); err != nil {
+				return "", nil, err
+			}
+		}
+		tree = merged.Tree
+	}
+	return tree, conflicts, nil
 }
 
 // ownLandings returns the landings of the agent in a branch.
@@ -69,7 +147,7 @@ func (w work) refuseMissing(ctx context.Context, t target, state, again string) 
 	if err != nil || len(paths) == 0 {
 		return err
 	}
-	return errs.New(errs.Refused, "%s: nothing new to land; %s has %s as before its work", w.name(), t.branch, few(paths, namedPaths)).Hint("%s", again)
+	return errs.New(errs.Refused, "%s: nothing new to land; %s lacks its work in %s", w.name(), t.branch, few(paths, namedPaths)).Hint("%s", again)
 }
 
 // refuseLoss refuses an update that would take work out of the agent's worktree, see refuseMissing.
@@ -90,7 +168,7 @@ func (l *landing) noteMissing(ctx context.Context) error {
 	}
 	paths, _, err := missing(ctx, l.work, l.target, steps[0].From)
 	if len(paths) > 0 {
-		l.App.Notef("%s: %s has %s as before its work; %s brings it again", l.name(), l.branch, few(paths, namedPaths), l.line(app.With("again")))
+		l.App.Notef("%s: %s lacks its work in %s; %s brings it again", l.name(), l.branch, few(paths, namedPaths), l.line(app.With("again")))
 	}
 	return err
 }
@@ -109,17 +187,13 @@ func bringMissing(ctx context.Context, w work, t target, state string) (onto str
 	if err != nil || len(paths) == 0 {
 		return "", err
 	}
-	tree := t.tip
-	for _, pair := range chain.Work() {
-		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), pair[0], tree, pair[1])
-		if err != nil {
-			return "", err
-		}
-		if len(merged.Conflicts) > 0 {
-			return "", errs.New(errs.Conflict, "%s: its work cannot be brought again, it conflicts with %s: %s", w.name(), t.branch, few(merged.Conflicts, namedPaths)).
-				Hint("%s", w.conflictLine(t.branch))
-		}
-		tree = merged.Tree
+	tree, conflicts, err := applied(ctx, w, t, chain, t.tip)
+	if err != nil {
+		return "", err
+	}
+	if len(conflicts) > 0 {
+		return "", errs.New(errs.Conflict, "%s: its work cannot be brought again, it conflicts with %s: %s", w.name(), t.branch, few(conflicts, namedPaths)).
+			Hint("%s", w.conflictLine(t.branch))
 	}
 	return w.Repo.States().Twin(ctx, tree+"^{tree}", w.Record.TurnSession+" again", t.tip)
 }
