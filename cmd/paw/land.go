@@ -150,8 +150,11 @@ func (o *landOptions) land(cmd *cobra.Command, args []string) error {
 		}
 		several.State = ""
 	}
+	var all []landOutcome
 	err = landing.LandSeveral(cmd.Context(), h, s, several, func(agent string, l *landing.Landed, err error) error {
-		results.outcomes = append(results.outcomes, landOutcome{agent, l, err})
+		if all = append(all, landOutcome{agent, l, err}); err == nil || o.keepGoing {
+			results.outcomes = all
+		}
 		if err == nil {
 			results.done = append(results.done, l)
 			o.showLanded(cmd.Context(), h, s, l)
@@ -162,7 +165,7 @@ func (o *landOptions) land(cmd *cobra.Command, args []string) error {
 		return nil
 	})
 	if o.sendBack && !o.DryRun && o.far == nil {
-		sendBack(cmd.Context(), h, s, o.Into, results.outcomes)
+		sendBack(cmd.Context(), h, s, o.Into, all)
 	}
 	pushErr := o.pushLanded(cmd.Context(), push, results.done, err)
 	results.collisions = landing.CollisionsOf(err)

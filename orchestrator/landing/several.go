@@ -28,8 +28,8 @@ type Several struct {
 }
 
 // LandSeveral lands the work of several agents in the order of the forecast, and calls landed after
-// each. It stops at the first error; what has landed stays. With KeepGoing, landed also gets
-// errors, and the returned error counts them.
+// each, also with an error. It stops at the first one; what has landed stays. With KeepGoing it goes on, and the returned error
+// counts them.
 func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Several, landed func(agent string, one *Landed, err error) error) error {
 	numbers, skip, o := all.Numbers, all.Skip, all.Options
 	var names []string
@@ -75,7 +75,7 @@ func LandSeveral(ctx context.Context, h *app.App, s *session.Session, all Severa
 			if left := inOrder[i+1:]; len(left) > 0 && ofOne(err) {
 				h.Notef("not tried: %s; --keep-going goes on with the others", strings.Join(left, ", "))
 			}
-			return err
+			return cmp.Or(landed(name, nil, err), err)
 		case err != nil:
 			failed = append(failed, err)
 		}
