@@ -35,7 +35,8 @@ type Purge struct {
 	Checks   string       // worktree in which checks ran, "" for none
 	Teardown app.Teardown // runs in the worktree of checks before that is removed
 	Turns    []Turns
-	Others   []string // tmux windows of the user that stay
+	Taken    []landing.Stand // landings that no branch has any more, of agents that were removed: a rescue ref keeps each
+	Others   []string        // tmux windows of the user that stay
 
 	options Options
 	m       *worktree.Manager
@@ -134,6 +135,9 @@ func (p Purge) String() string {
 	for _, t := range p.Turns {
 		lines = append(lines, t.lines(does)...)
 	}
+	for _, one := range p.Taken {
+		lines = append(lines, fmt.Sprintf("keep what landing %d of %s brought, %.12s: no branch has it any more", one.ID, one.Agent, one.After))
+	}
 	if p.Session != nil {
 		lines = append(lines, "delete the record of "+p.Name)
 	}
@@ -210,8 +214,33 @@ func (p *Purge) look(ctx context.Context, h *app.App, f observe.Facts) error {
 	p.Landings = landing.CutShort(ctx, h, s)
 	p.Branches = lookAtBranches(ctx, p.m, s.Name, slices.Concat(s.Agents, removedBefore(h, s, withTurns)), plansOf(p.Agents))
 	p.Turns = planTurns(s.Name, withTurns, refs, emptyRescues(ctx, p.m, refs, planBranches(p.Branches)), p.options.Force)
+	if p.options.Tags && !p.options.Force {
+		if p.Taken, err = takenBack(ctx, h, p.m, s); err != nil {
+			return err
+		}
+	}
 	p.Checks, err = checks.PlaceOf(ctx, p.m, s)
 	return err
+}
+
+// takenBack returns the landings that no branch has any more, of agents that were removed: as long as an agent is there, so is its
+// work.
+func takenBack(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Session) (some []landing.Stand, err error) {
+	all, err := landing.Standings(ctx, h, s)
+	var commits []string
+	later := map[string]bool{} // turn sessions with a later landing that stands
+	for _, one := range slices.Backward(all) {
+		gone := one.Standing == landing.Undone || one.Standing == landing.NotIn || one.Standing == landing.Gone
+		later[one.TurnSession] = later[one.TurnSession] || !gone
+		if !later[one.TurnSession] && s.Agent(one.Agent) == nil && m.Objects().Has(ctx, one.After) {
+			some, commits = append(some, one), append(commits, one.After)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	alone, err := m.Refs().OnNoBranch(ctx, commits, nil)
+	return slices.DeleteFunc(some, func(one landing.Stand) bool { return !slices.Contains(alone, one.After) }), err
 }
 
 // removedBefore returns agents of the session that were removed earlier, by their turn logs:

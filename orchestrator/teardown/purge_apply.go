@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -14,6 +15,7 @@ import (
 	"paw/orchestrator/checks"
 	"paw/orchestrator/observe"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 )
 
@@ -62,6 +64,11 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 	err = h.DeleteSession(ctx, s.Name, purged.Removed, func() error {
 		if err := p.deleteFiles(h, purged); err != nil || !p.options.Tags {
 			return err
+		}
+		for i, one := range p.Taken {
+			if err := m.Refs().Set(ctx, turn.RescueRef(one.TurnSession, h.Now().Add(time.Duration(i)*time.Millisecond)), one.After); err != nil {
+				return err
+			}
 		}
 		rescues, err := deleteTurns(ctx, h, m, s.Name, p.agentsWithTurns(), p.options.Force)
 		purged.Rescues = rescues
