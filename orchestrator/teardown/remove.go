@@ -90,9 +90,12 @@ func (r Removal) Apply(ctx context.Context, h *app.App, i int) (*Removed, error)
 	return p.carryOut(ctx, h, r.m, rec, r.Branches[i:i+1])
 }
 
-// atRest refuses to end agents in the middle of a turn, unless force is set, and agents whose state
-// is unknown. It returns the facts by which it decided.
+// atRest refuses to end agents in the middle of a turn, unless force is set, agents whose state is unknown, and the one whose CLI
+// has started this paw: paw would end with it before anything is removed. It returns the facts by which it decided.
 func atRest(ctx context.Context, h *app.App, s *session.Session, names []string, force bool) (observe.Facts, error) {
+	if in, agent, _, ok := observe.ParseLaunch(h.Getenv("PAW_LAUNCH")); ok && in == s.Name && slices.Contains(names, agent) && !h.DryRun {
+		return observe.Facts{}, errs.New(errs.Refused, "%s: this paw runs in its CLI, and would end with it; type that elsewhere", agent).Hint("paw stop %s/%s", s.Name, agent)
+	}
 	if !force {
 		return observe.RefuseBusy(ctx, h, s, names...)
 	}
