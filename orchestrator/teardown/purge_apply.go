@@ -65,17 +65,7 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 		if err := p.deleteFiles(h, purged); err != nil || !p.options.Tags {
 			return err
 		}
-		for i, one := range p.Taken {
-			if err := m.Refs().Set(ctx, turn.RescueRef(one.TurnSession, h.Now().Add(time.Duration(i)*time.Millisecond)), one.After); err != nil {
-				return err
-			}
-		}
-		rescues, err := deleteTurns(ctx, h, m, s.Name, p.agentsWithTurns(), p.options.Force)
-		purged.Rescues = rescues
-		if err == nil && p.options.Force {
-			purged.forgetRescues()
-		}
-		return err
+		return p.deleteTurns(ctx, h, m, purged)
 	})
 	if errors.Is(err, app.ErrAdded) { // the record stays, without the agents that are gone
 		err = errors.Join(err, dropAgents(ctx, h, s.Name, purged.Removed...))
@@ -84,6 +74,20 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 		h.Locks.Forget(s.Name)
 	}
 	return purged, err
+}
+
+// deleteTurns deletes the turns of a session, after a rescue ref was made for each landing in Taken.
+func (p Purge) deleteTurns(ctx context.Context, h *app.App, m *worktree.Manager, purged *Purged) (err error) {
+	for i, one := range p.Taken {
+		if err := m.Refs().Set(ctx, turn.RescueRef(one.TurnSession, h.Now().Add(time.Duration(i)*time.Millisecond)), one.After); err != nil {
+			return err
+		}
+	}
+	purged.Rescues, err = deleteTurns(ctx, h, m, p.Name, p.agentsWithTurns(), p.options.Force)
+	if err == nil && p.options.Force {
+		purged.forgetRescues()
+	}
+	return err
 }
 
 // applyGone ends a session without a repository: the worktrees in Trashed go to the trash folder, and the record goes.
