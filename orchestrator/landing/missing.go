@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -96,12 +97,13 @@ func standFor(ctx context.Context, w work, t target, state string) (commits []st
 	if err != nil || len(led) == 0 {
 		return nil, err
 	}
-	all, err := w.landingsIn(t.branch)
+	all, err := w.standings(ctx, t)
 	others := false
 	for _, one := range all {
-		if own := one.TurnSession == w.Record.TurnSession; own || slices.Contains(led, turn.LandedRef(one.TurnSession, one.ID, "twin")) {
+		own := one.TurnSession == w.Record.TurnSession
+		if one.stands() && (own || slices.Contains(led, turn.LandedRef(one.TurnSession, one.ID, "twin"))) {
 			others = others || !own
-			commits = append(commits, one.After)
+			commits = append(commits, cmp.Or(one.Commit, one.After))
 		}
 	}
 	if !others || err != nil {
