@@ -33,11 +33,10 @@ func (t *Recorder) Begin(ctx context.Context, start turn.Start) (*turn.Turn, err
 			return nil, err
 		}
 		t.App.Step("turn.claimed")
-		tags, err := Tags(ctx, t.Repo, t.Record.TurnSession)
+		taken, err := t.tagged(ctx, n)
 		if err != nil {
 			return nil, err
 		}
-		taken := slices.Contains(tags, n)
 		if taken && t.Strict {
 			return nil, &TagTakenError{Number: n, Tag: turn.TagName(t.Record.TurnSession, n)}
 		}
@@ -192,14 +191,24 @@ func (t *Recorder) noteStrays(one *turn.Turn) {
 	}
 }
 
+// tagged reports whether the tag of a turn exists, without a look at those of all others.
+func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
+	ref := turn.TagRef(t.Record.TurnSession, n)
+	found, err := t.Repo.Refs().List(ctx, ref)
+	return found[ref] != "", err
+}
+
 // mostLate is how many turns tagEarlier looks back: a hook has little time.
 const mostLate = 8
 
 // tagEarlier makes the tags that the turns right before n lack, back to the first turn that has one: they could not be made.
 // A tag that lacks before that was deleted since, and is left to recover.
 func (t *Recorder) tagEarlier(ctx context.Context, n int) {
+	if there, err := t.tagged(ctx, n-1); there || err != nil {
+		return
+	}
 	tags, err := Tags(ctx, t.Repo, t.Record.TurnSession)
-	if err != nil || slices.Contains(tags, n-1) {
+	if err != nil {
 		return
 	}
 	for r := range t.Dir.Backward(n - 1) {

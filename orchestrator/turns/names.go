@@ -189,13 +189,17 @@ func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 
 
 // Tags returns the numbers of the turn tags of one turn session, without git where refs are files.
 func Tags(ctx context.Context, m *worktree.Manager, turnSession string) ([]int, error) {
-	numbers, err := AllTags(ctx, m)
+	numbers, err := tagsBelow(ctx, m, TagPrefix(turnSession))
 	return numbers[turnSession], err
 }
 
 // AllTags returns the numbers of all turn tags of a repository, sorted, by turn session.
 func AllTags(ctx context.Context, m *worktree.Manager) (map[string][]int, error) {
-	refs, err := m.Refs().List(ctx, "refs/tags/"+turn.TagPrefix)
+	return tagsBelow(ctx, m, "refs/tags/"+turn.TagPrefix)
+}
+
+func tagsBelow(ctx context.Context, m *worktree.Manager, prefix string) (map[string][]int, error) {
+	refs, err := m.Refs().List(ctx, prefix)
 	if err != nil {
 		return nil, err
 	}
