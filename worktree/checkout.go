@@ -107,8 +107,8 @@ func (m *Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	return found, err
 }
 
-// untouched is what a move meets at its paths that is no obstacle: files that only git's conversion makes differ, by their
-// snapshot.BlobID, and paths that a sparse checkout leaves out.
+// untouched are the paths of a move that look changed and are not: in converted, files that differ only by git's line endings or
+// filters, with their snapshot.BlobID; in away, paths that a sparse checkout leaves out.
 type untouched struct {
 	converted map[string]string
 	away      []string

@@ -88,7 +88,7 @@ func programs(tree, folder string) []file {
 	return []file{{folder + "/paw", binary, 0o755}, {folder + "/git-paw", []byte(gitPaw), 0o755}}
 }
 
-// local is what stands behind the release in the version of a build between releases, such as 0.0.0-b629cde-dirty.
+// local matches the version of a build that is no release, such as 0.0.0-b629cde-dirty. Python wants 0.0.0+b629cde.dirty.
 var local = regexp.MustCompile(`^([0-9.]+)-(.+)$`)
 
 // writeWheel writes a wheel: https://packaging.python.org/en/latest/specifications/binary-distribution-format/

@@ -216,13 +216,13 @@ func (g suggester) retypedForAll() string {
 	return ""
 }
 
-// notRetyped are flags that a hint of a room leaves out: it names the agent and its session, and does what it says.
+// notRetyped are flags that such a hint leaves out: the hint names one agent with its session, and is to be carried out.
 var notRetyped = []string{"session", "all", "keep-going", "dry-run", "state", "json"}
 
-// alike are commands of which each begins as the other does: a hint for one keeps what was typed for the other.
+// alike pairs commands that share flags: a hint for one keeps what was typed for the other.
 var alike = map[string]string{"start": "add", "add": "start"}
 
-// typedFor returns the flags that were typed, for app.App.Line.
+// typedFor returns the flags that were typed, if command is the one that runs or its twin in alike. See app.Agent.Line.
 func (a *invocation) typedFor(command string) []app.Flag {
 	if a.ran == nil || a.ran.Name() != command && alike[a.ran.Name()] != command {
 		return nil

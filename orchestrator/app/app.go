@@ -43,7 +43,7 @@ type App struct {
 	Dir        string   // current directory of the user
 	Env        []string // environment of the user's shell
 	Progress   io.Writer
-	Typed      func(command string) []Flag // flags of the running command as they were typed, if it is this one; nil for none
+	Typed      func(command string) []Flag // the typed flags, if this command runs; nil outside of a command line
 	Note       func(text string)           // called with news that the user would otherwise get too late; nil writes them to Progress
 	Now        func() time.Time
 	Forgives   func(mistake error) bool  // reports whether a mistake in the configuration is tolerated; nil tolerates none

@@ -2,7 +2,7 @@ package landing
 
 import "paw/orchestrator/app"
 
-// asked is what a command of paw asks about an agent, as it was typed: hints repeat it.
+// asked is the command line that is being carried out: the command, and what it names. Hints repeat it with a change.
 type asked struct {
 	app.Agent
 	command string

@@ -65,8 +65,9 @@ func asBefore(ctx context.Context, w work, t target, state string, own map[strin
 	return paths, nil
 }
 
-// partly returns the paths in which a merge of the work would change a branch, and would have changed each landing that stands for
-// it: those of agents that were started from it, and its own. What the user has changed in the branch since is in one of them.
+// partly returns the paths where merging the work into the branch would still change something, and where merging it into each
+// landing that standFor returns would, too. A path that one of those landings had whole is left out: if the branch differs there
+// now, the user has changed it since.
 func partly(ctx context.Context, w work, t target, state string, chain states.Ahead, own map[string]bool) (paths []string, err error) {
 	tips, err := standFor(ctx, w, t, state)
 	if err != nil || len(tips) == 0 {
@@ -89,8 +90,8 @@ func partly(ctx context.Context, w work, t target, state string, chain states.Ah
 	return paths, nil
 }
 
-// standFor returns the commits of the landings in a branch that stand for a state and are not alone the agent's own: none where
-// no agent that was started from it has landed.
+// standFor returns the commits of the landings because of which git says that a branch has a state: of other agents that were
+// started from the state, and of the agent itself. It returns none if no other agent has landed.
 func standFor(ctx context.Context, w work, t target, state string) (commits []string, err error) {
 	after := strings.TrimSuffix(turn.LandedPattern, "after")
 	led, err := states.Containing(ctx, w.Repo.Objects(), state, after+"twin")

@@ -85,8 +85,8 @@ func (t answerer) open(ctx context.Context) (number int, last *turn.Record, err 
 }
 
 // ends waits after Escape until the turn has ended, and returns the agent's last turn then. It returns nil where Escape has to be
-// pressed once more: the screen has the text again, which is what asked says, or the turn still runs after
-// interruptPatience. In some CLIs an Escape too many opens a menu.
+// pressed once more: the CLI asks for that on its screen (asked is true), or the turn still runs after interruptPatience. In some
+// CLIs an Escape too many opens a menu.
 func (t answerer) ends(ctx context.Context, number int, again string) (last *turn.Record, asked bool, err error) {
 	for end := t.App.Now().Add(interruptPatience); t.App.Now().Before(end); poll.Sleep(ctx, 2*poll.Tick) {
 		if ctx.Err() != nil {
