@@ -41,41 +41,35 @@ func (o StatusOptions) closeness() observe.ScreenPolicy {
 // gather observes the selected sessions once. It calls meanwhile for each session while tmux is
 // asked and the agents are read.
 func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*session.Session)) (all []*observe.Facts, problems []error, err error) {
-	answers := map[string]chan observe.Panes{} // one tmux client per socket, all in parallel
-	ask := func(socket string) {
-		if answers[socket] != nil {
-			return
-		}
-		answer := make(chan observe.Panes, 1)
-		answers[socket] = answer
-		go func() { answer <- observe.AskTmux(h)(ctx, &session.Session{Tmux: session.Tmux{Socket: socket}}) }()
-	}
-	early := *h
-	early.Store.Early = ask
-	sessions, problems, err := selectSessions(&early, o)
+	sessions, problems, err := selectSessions(h, o)
 	if err != nil {
 		return nil, problems, err
 	}
+	answers := map[string]func() observe.Panes{} // one tmux client per socket, all in parallel
 	for _, s := range sessions {
-		ask(s.Tmux.Socket)
+		if answers[s.Tmux.Socket] == nil {
+			answers[s.Tmux.Socket] = asked(ctx, h, s)
+		}
 	}
-	heard, processes := map[string]observe.Panes{}, observe.LookAtProcesses()
+	processes := observe.LookAtProcesses()
 	all = make([]*observe.Facts, len(sessions))
 	for i, s := range sessions {
 		var other sync.WaitGroup
 		other.Go(func() { meanwhile(s) })
 		agents := observe.LookAtAgents(ctx, h, s, processes)
 		other.Wait()
-		on, ok := heard[s.Tmux.Socket]
-		if !ok {
-			on = <-answers[s.Tmux.Socket]
-			heard[s.Tmux.Socket] = on
-		}
-		f := observe.Join(h, s, on, agents)
+		f := observe.Join(h, s, answers[s.Tmux.Socket](), agents)
 		all[i] = &f
 	}
 	observe.LookAtScreens(ctx, h, all, o.closeness())
 	return all, problems, nil
+}
+
+// asked asks the tmux server of a session for its panes, and returns the function that waits for the answer.
+func asked(ctx context.Context, h *app.App, s *session.Session) func() observe.Panes {
+	ask := sync.OnceValue(func() observe.Panes { return observe.AskTmux(h)(ctx, s) })
+	go ask()
+	return ask
 }
 
 // QueueProblem returns why the queue of a session cannot be used, nil for one that can.

@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -13,17 +12,14 @@ import (
 )
 
 // List returns the readable sessions, sorted by name, and one error for each unreadable file. The
-// last error is that of reading the folder; a missing folder is empty. Store.Early is not called:
-// most of the sessions belong to other places.
+// last error is that of reading the folder; a missing folder is empty.
 func (st Store) List() ([]*Session, []error, error) {
-	st.Early = nil
 	sessions, unreadable, _, err := st.list(st.Dir)
 	return sessions, unreadable, err
 }
 
 // ListAll is List with the far sessions added at the end.
 func (st Store) ListAll() ([]*Session, []error, error) {
-	st.Early = nil
 	sessions, unreadable, entries, err := st.list(st.Dir)
 	for _, entry := range entries {
 		if entry.Name() == farDir && entry.IsDir() {
@@ -81,10 +77,10 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	if real, err := filepath.EvalSymlinks(start); err == nil {
 		start = real
 	}
-	dirs := upTo(start)
 	// Comparing names comes first: paths in records are resolved, and reading every record and
 	// every worktree on the machine is needed only where names do not decide.
-	owners := innermost(dirs, rootsOf(st.mentioning(dirs)), false)
+	dirs := upTo(start)
+	owners := innermost(dirs, rootsOf(st.naming(dirs)), false)
 	if len(owners) == 0 {
 		sessions, _, err := st.List()
 		if err != nil {
@@ -121,26 +117,20 @@ func innermost(dirs []string, roots []root, byIdentity bool) []*Session {
 	return nil
 }
 
-// mentioning returns the sessions whose records contain one of dirs as text; other records are not
-// decoded.
-func (st Store) mentioning(dirs []string) []*Session {
-	entries, err := os.ReadDir(st.Dir)
-	if err != nil {
-		return nil
-	}
-	var names [][]byte
-	for _, dir := range dirs {
-		if name, err := encodeText(dir); err == nil {
-			names = append(names, name)
-		}
-	}
-	var sessions []*Session
+// naming returns the readable sessions whose records contain one of dirs as text; other records are
+// not decoded.
+func (st Store) naming(dirs []string) (sessions []*Session) {
+	entries, _ := os.ReadDir(st.Dir)
 	for _, name := range recordsAmong(entries) {
-		if s := st.mentions(name, names); s != nil {
+		path := filepath.Join(st.Dir, name+".json")
+		text, err := disk.ReadRegular(path)
+		if err != nil || !namesAny(text, dirs) {
+			continue
+		}
+		if s, err := decode(name, path, text); err == nil {
 			sessions = append(sessions, s)
 		}
 	}
-	slices.SortFunc(sessions, func(a, b *Session) int { return strings.Compare(a.Name, b.Name) })
 	return sessions
 }
 
@@ -154,36 +144,6 @@ func recordsAmong(entries []os.DirEntry) []string {
 		}
 	}
 	return names
-}
-
-// mentions returns the session of that name if its record's text contains one of names, else nil.
-func (st Store) mentions(name string, names [][]byte) *Session {
-	path, err := st.path(name)
-	if err != nil || isFar(name) {
-		return nil
-	}
-	content, err := disk.ReadRegular(path)
-	if err != nil {
-		if one := unreadable(name, path, err); one != nil && st.Unread != nil {
-			st.Unread(*one)
-		}
-		return nil
-	}
-	named := slices.ContainsFunc(names, func(name []byte) bool { return bytes.Contains(content, name) })
-	if !named && (st.Unread == nil || Unreadable{text: content}.Placed()) {
-		return nil
-	}
-	if named {
-		st.early(content)
-	}
-	s, err := decode(name, path, content)
-	if err != nil && st.Unread != nil {
-		st.Unread(Unreadable{Name: name, Err: err, text: content})
-	}
-	if err != nil || !named {
-		return nil
-	}
-	return s
 }
 
 // Among picks the session that a command means when several are possible: the only one or, of

@@ -241,12 +241,13 @@ type Unreadable struct {
 	text   []byte
 }
 
-// UnreadableRecords returns the records that Load cannot read.
-func (st Store) UnreadableRecords() []Unreadable {
+// UnreadableRecords returns the records that Load cannot read. Given directories, it returns only
+// those whose text contains one of them, or no repository at all.
+func (st Store) UnreadableRecords(dirs ...string) []Unreadable {
 	var found []Unreadable
 	entries, _ := os.ReadDir(st.Dir)
 	for _, name := range recordsAmong(entries) {
-		if one := st.Unreadable(name); one != nil {
+		if one := st.unreadable(name, dirs); one != nil {
 			found = append(found, *one)
 		}
 	}
@@ -254,34 +255,43 @@ func (st Store) UnreadableRecords() []Unreadable {
 }
 
 // Unreadable returns the record of a session if Load cannot read it, else nil.
-func (st Store) Unreadable(name string) *Unreadable {
+func (st Store) Unreadable(name string) *Unreadable { return st.unreadable(name, nil) }
+
+func (st Store) unreadable(name string, dirs []string) *Unreadable {
 	path, err := st.path(name)
 	if err != nil {
 		return nil
 	}
 	text, err := disk.ReadRegular(path)
-	if err != nil {
-		return unreadable(name, path, err)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case errors.Is(err, disk.ErrNotRegular):
+		return &Unreadable{Name: name, Err: notAFile(name, path)}
+	case err != nil:
+		return &Unreadable{Name: name, Err: fmt.Errorf("session %s: %w", name, err)}
 	}
-	if _, err = decode(name, path, text); err == nil || !IsUnreadable(err) {
+	one := Unreadable{Name: name, text: text}
+	if len(dirs) > 0 && one.Placed() && !namesAny(text, dirs) {
 		return nil
 	}
-	socket, _ := socketOf(text)
-	return &Unreadable{Name: name, Err: err, Socket: socket, text: text}
+	if _, one.Err = decode(name, path, text); !IsUnreadable(one.Err) {
+		return nil
+	}
+	one.Socket, _ = socketOf(text)
+	return &one
 }
 
-// Names reports whether the record's text contains one of these directories, in quotes.
-func (u Unreadable) Names(dirs ...string) bool {
+// namesAny reports whether a record's text contains one of these directories, in quotes.
+func namesAny(text []byte, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
-		text, err := encodeText(dir)
-		return err == nil && dir != "" && bytes.Contains(u.text, text)
+		name, err := encodeText(dir)
+		return err == nil && dir != "" && bytes.Contains(text, name)
 	})
 }
 
 // Placed reports whether the record's text still names a repository.
 func (u Unreadable) Placed() bool {
-	_, rest, found := bytes.Cut(u.text, []byte(`"repo_path":`))
-	var path string
-	err := json.NewDecoder(bytes.NewReader(rest)).Decode(&path)
-	return found && err == nil && path != ""
+	_, rest, found := bytes.Cut(u.text, []byte(`"repo_path": "/`))
+	return found && bytes.IndexByte(rest, '"') >= 0
 }

@@ -22,13 +22,6 @@ const setAsideWait = 5 * time.Second
 type Store struct {
 	Dir      string
 	LocksDir string
-	// Early, unless nil, is called with the tmux socket in a record as soon as its text is read:
-	// decoding a long record takes about as long as starting tmux, so both can run at once. The
-	// record may turn out not to be the one searched for.
-	Early func(socket string)
-	// Unread, unless nil, is called with each unreadable record that a search for the sessions of a
-	// place comes upon, if its text names the place or no repository at all.
-	Unread func(Unreadable)
 }
 
 // Load returns the record of a session, nil if there is none. The error is a *CorruptError or a
@@ -61,7 +54,6 @@ func (st Store) load(name, path string) (*Session, []byte, error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("session %s: %w", name, err)
 	}
-	st.early(data)
 	s, err := decode(name, path, data)
 	return s, data, err
 }
@@ -69,17 +61,6 @@ func (st Store) load(name, path string) (*Session, []byte, error) {
 // notAFile returns the error for a folder, or the like, in the place of a record.
 func notAFile(name, path string) error {
 	return &CorruptError{Name: name, Path: path, Reason: disk.ErrNotRegular.Error()}
-}
-
-// unreadable returns the record whose file could not be read with err, nil for one that is gone.
-func unreadable(name, path string, err error) *Unreadable {
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return nil
-	case errors.Is(err, disk.ErrNotRegular):
-		return &Unreadable{Name: name, Err: notAFile(name, path)}
-	}
-	return &Unreadable{Name: name, Err: fmt.Errorf("session %s: %w", name, err)}
 }
 
 // unchanged returns a check that the record's text is still old, nil for no record: the lock keeps
@@ -95,16 +76,6 @@ func (st Store) unchanged(name, path string, old []byte) func() error {
 			return err
 		}
 		return fmt.Errorf("session %s: %w", name, errChanged)
-	}
-}
-
-// early calls Early with the socket in a record's text.
-func (st Store) early(data []byte) {
-	if st.Early == nil {
-		return
-	}
-	if socket, ok := socketOf(data); ok {
-		st.Early(socket)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -99,11 +100,10 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if o.Name == "" && !o.here {
 		answers = askHosts(cmd.Context(), h, o.All)
 	}
-	var unread []session.Unreadable
-	h.Store.Unread = func(one session.Unreadable) {
-		if !slices.ContainsFunc(unread, func(other session.Unreadable) bool { return other.Name == one.Name }) {
-			unread = append(unread, one)
-		}
+	unread := func() []session.Unreadable { return nil }
+	if o.Name == "" && !o.All {
+		unread = sync.OnceValue(h.Place().Unread)
+		go unread()
 	}
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, o.StatusOptions)
 	if err != nil {
@@ -123,7 +123,7 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 		orchestrator.CountUsage(cmd.Context(), h, statuses)
 	}
 	if len(problems) == 0 {
-		problems = o.noteUnread(unread)
+		problems = o.noteUnread(unread())
 	}
 	problems = append(problems, queueProblems(h, statuses)...)
 	if err := (statusPrinter{o.invocation}).showStatus(cmd.Context(), h, statuses, problems, answers()); err != nil {

@@ -140,15 +140,21 @@ func (p Place) Caller(command, hint string) (*session.Session, *session.Agent, e
 	return s, w, err
 }
 
+// Unread returns the unreadable records that name the user's repository, or none at all.
+func (p Place) Unread() []session.Unreadable {
+	repository, err := gitdir.Discover(p.app.Dir)
+	if err != nil {
+		return nil // no place of a session
+	}
+	return p.app.Store.UnreadableRecords(repository.Worktree, repository.Path, repository.CommonDir)
+}
+
 // Unreadable returns the error of an unreadable record that belongs to the user's place, nil
 // where there is none.
 func (p Place) Unreadable() error {
-	repository, err := gitdir.Discover(p.app.Dir)
-	if err != nil {
-		return nil //nolint:nilerr // no place of a session
-	}
-	for _, one := range p.app.Store.UnreadableRecords() {
-		if one.Names(repository.Worktree, repository.Path, repository.CommonDir) || !one.Placed() && p.madeTurnsIn(repository, one.Name) {
+	repository, _ := gitdir.Discover(p.app.Dir)
+	for _, one := range p.Unread() {
+		if one.Placed() || p.madeTurnsIn(repository, one.Name) {
 			return p.app.RecordError("", one.Err)
 		}
 	}
