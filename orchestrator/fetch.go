@@ -132,11 +132,11 @@ func (f Far) Origin(ctx context.Context, h *app.App, s *session.Session) (*start
 			return nil, err
 		}
 		ref := turn.HandedRef(session.FarTurnSession(f.Host.Name, p.TurnSession))
-		refs, err := m.Refs().List(ctx, ref)
+		at, err := m.Refs().Read(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
-		if refs[ref] == p.State() {
+		if at == p.State() {
 			return p.Origin(f.Host.Name), nil
 		}
 	}

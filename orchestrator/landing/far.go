@@ -125,8 +125,7 @@ func (p *Parcel) Fetched(ctx context.Context, m *worktree.Manager, host string) 
 			continue
 		}
 		ref := turn.HandedRef(session.FarTurnSession(host, p.Session.Agent(one.Agent).TurnSession))
-		refs, err := m.Refs().List(ctx, ref)
-		if err != nil || refs[ref] != one.State {
+		if at, err := m.Refs().Read(ctx, ref); err != nil || at != one.State {
 			return false, err
 		}
 	}

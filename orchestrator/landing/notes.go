@@ -178,11 +178,11 @@ func (l *landing) alongMerged(ctx context.Context, commits []objects.CommitInfo)
 			if made[tip] || !slices.ContainsFunc(commits, func(one objects.CommitInfo) bool { return one.ID == tip }) {
 				continue // that agent began here, or what it did does not land
 			}
-			now, err := l.Repo.Refs().List(ctx, turn.NowRef(w.TurnSession))
+			now, err := l.Repo.Refs().Read(ctx, turn.NowRef(w.TurnSession))
 			if err != nil {
 				return nil, err
 			}
-			if has, err := l.Repo.States().Objects().Contains(ctx, l.lands.Stands, now[turn.NowRef(w.TurnSession)]); err != nil {
+			if has, err := l.Repo.States().Objects().Contains(ctx, l.lands.Stands, now); err != nil {
 				return nil, err
 			} else if !has { // else the branch has that work in another commit
 				names = append(names, s.Name+"/"+w.Name)

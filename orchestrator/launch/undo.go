@@ -144,11 +144,11 @@ func missingStarts(ctx context.Context, m *worktree.Manager, s *session.Session,
 		refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 	}
 	if w.From != nil && w.From.State != "" { // kept for the agent's chain, whatever becomes of the agent that it is of
-		now, err := m.Refs().List(ctx, turn.NowRef(w.TurnSession))
+		now, err := m.Refs().Read(ctx, turn.NowRef(w.TurnSession))
 		if err != nil {
 			return nil, err
 		}
-		if len(now) == 0 {
+		if now == "" {
 			refs[turn.NowRef(w.TurnSession)] = w.From.State
 		}
 	}

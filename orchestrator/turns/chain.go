@@ -37,10 +37,15 @@ func ChainOf(ctx context.Context, a app.Agent) (*Chain, error) {
 	if err != nil {
 		return nil, err
 	}
+	return chainAt(ctx, a, found[turn.NowRef(a.Record.TurnSession)], found)
+}
+
+// chainAt is ChainOf with what its refs are at; all may be nil, for a caller that only goes on.
+func chainAt(ctx context.Context, a app.Agent, was string, all map[string]string) (*Chain, error) {
 	if err := BeginThere(ctx, a); err != nil {
 		return nil, err
 	}
-	c := &Chain{Agent: a, Refs: found, was: found[turn.NowRef(a.Record.TurnSession)]}
+	c := &Chain{Agent: a, Refs: all, was: was}
 	if c.last = c.begin(); c.was != "" {
 		c.last = c.remembered(c.was)
 	}
@@ -274,8 +279,12 @@ const recordTries = 5
 // Continue records a snapshot as the newest state of the agent, and returns that state.
 func Continue(ctx context.Context, a app.Agent, commit, head, what string, others ...string) (now states.State, err error) {
 	for range recordTries {
+		var was string
+		if was, err = a.Repo.Refs().Read(ctx, turn.NowRef(a.Record.TurnSession)); err != nil { // and not its thousands of others
+			return now, err
+		}
 		var c *Chain
-		if c, err = ChainOf(ctx, a); err != nil {
+		if c, err = chainAt(ctx, a, was, nil); err != nil {
 			return now, err
 		}
 		if now, err = c.Then(ctx, commit, head, what); err != nil {

@@ -93,8 +93,7 @@ func (t *Recorder) endMove(ctx context.Context) (note string) {
 func (t *Recorder) before(ctx context.Context, n int, follows bool) string {
 	if follows {
 		ended := turn.TurnRef(t.Record.TurnSession, n-1)
-		refs, err := t.Repo.Refs().List(ctx, ended)
-		if end := refs[ended]; err == nil && end != "" {
+		if end, err := t.Repo.Refs().Read(ctx, ended); err == nil && end != "" {
 			if _, err = t.Repo.Refs().Create(ctx, turn.BeforeRef(t.Record.TurnSession, n), end); err == nil {
 				return ""
 			}
@@ -193,9 +192,8 @@ func (t *Recorder) noteStrays(one *turn.Turn) {
 
 // tagged reports whether the tag of a turn exists, without a look at those of all others.
 func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
-	ref := turn.TagRef(t.Record.TurnSession, n)
-	found, err := t.Repo.Refs().List(ctx, ref)
-	return found[ref] != "", err
+	at, err := t.Repo.Refs().Read(ctx, turn.TagRef(t.Record.TurnSession, n))
+	return at != "", err
 }
 
 // mostLate is how many turns tagEarlier looks back: a hook has little time.

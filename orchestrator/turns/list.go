@@ -258,15 +258,12 @@ func LastSeen(ctx context.Context, a app.Agent) (string, error) {
 	if a.Record.SeenLanded > 0 {
 		ref = turn.LandedRef(a.Record.TurnSession, a.Record.SeenLanded, "twin")
 	}
-	refs, err := a.Repo.Refs().List(ctx, ref)
-	if err == nil && refs[ref] == "" {
-		err = BeginThere(ctx, a)
-		return a.Record.Base(), err
+	seen, err := a.Repo.Refs().Read(ctx, ref)
+	if seen != "" || err != nil {
+		return seen, err
 	}
-	if err != nil {
-		return "", err
-	}
-	return refs[ref], nil
+	err = BeginThere(ctx, a)
+	return a.Record.Base(), err
 }
 
 // MarkSeen records what the user has looked at. If paw is killed in between, seen turns are still

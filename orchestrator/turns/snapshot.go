@@ -27,8 +27,8 @@ func (t *Recorder) snapshotAfter(ctx context.Context, n int, how string) (_, _ s
 	if commit != "" {
 		return commit, cmp.Or(t.chain(ctx, commit, head, fmt.Sprintf("after turn %d", n), turn.StateRef(t.Record.TurnSession, n)), note)
 	}
-	if taken, err := t.Repo.Refs().List(ctx, ref); err == nil && taken[ref] != "" {
-		return taken[ref], ""
+	if taken, err := t.Repo.Refs().Read(ctx, ref); err == nil && taken != "" {
+		return taken, ""
 	}
 	head, err := t.head(ctx)
 	if err == nil {
@@ -189,11 +189,15 @@ func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*
 		if w == nil || r.Turn < 1 {
 			continue
 		}
-		refs, err := m.Refs().List(ctx, turn.RefPrefix(w.TurnSession))
+		before, err := m.Refs().Read(ctx, turn.BeforeRef(w.TurnSession, r.Turn))
 		if err != nil {
 			return
 		}
-		pair := [2]string{refs[turn.BeforeRef(w.TurnSession, r.Turn)], refs[turn.TurnRef(w.TurnSession, r.Turn)]}
+		after, err := m.Refs().Read(ctx, turn.TurnRef(w.TurnSession, r.Turn))
+		if err != nil {
+			return
+		}
+		pair := [2]string{before, after}
 		if pair[0] != "" && pair[1] != "" {
 			of[r], pairs = pair, append(pairs, pair)
 		}

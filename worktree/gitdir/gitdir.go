@@ -47,11 +47,13 @@ func Target(path string) (string, error) {
 }
 
 // Is applies git's own test: a HEAD, and refs and objects here or in the common directory.
-func Is(dir string) bool {
+func Is(dir string) bool { return isWith(dir, Common(dir)) }
+
+// isWith is Is for a directory whose Common is known.
+func isWith(dir, common string) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
 		return false
 	}
-	common := Common(dir)
 	for _, name := range []string{"refs", "objects"} {
 		if info, err := os.Stat(filepath.Join(common, name)); err != nil || !info.IsDir() {
 			return false
@@ -125,13 +127,14 @@ func Linked(path, commonDir, branch string) (string, error) {
 	if err != nil {
 		return mismatch("directory", "a linked worktree", "")
 	}
-	if !Is(admin) {
+	common := Common(admin)
+	if !isWith(admin, common) {
 		return mismatch("registration", admin, "")
 	}
-	if got := Common(admin); commonDir != "" && !disk.SamePath(got, commonDir) {
-		return mismatch("repository", commonDir, got)
+	if commonDir != "" && !disk.SamePath(common, commonDir) {
+		return mismatch("repository", commonDir, common)
 	}
-	if !disk.SamePath(filepath.Dir(admin), filepath.Join(Common(admin), "worktrees")) {
+	if !disk.SamePath(filepath.Dir(admin), filepath.Join(common, "worktrees")) {
 		return mismatch("registration", "a linked worktree", admin)
 	}
 	back := Line(filepath.Join(admin, "gitdir"))

@@ -114,28 +114,9 @@ func IsOID(text string) bool {
 // of the ref store. ok is false for a ref store of another format, and for prefixes under which
 // each worktree has refs of its own.
 func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok bool, err error) {
-	var above []string
-	for _, prefix := range prefixes {
-		if !slices.ContainsFunc([]string{"refs/heads/", "refs/tags/", "refs/remotes/", "refs/paw/"}, func(dir string) bool { return strings.HasPrefix(prefix, dir) }) {
-			return nil, false, nil
-		}
-		above = append(above, path.Dir(prefix+"x"))
-	}
-	slices.Sort(above)
-	accept := func(name string) bool {
-		return slices.ContainsFunc(prefixes, func(prefix string) bool {
-			return strings.HasPrefix(name, prefix) || strings.HasSuffix(name, "/") && strings.HasPrefix(prefix, name)
-		})
-	}
-	if cfg, err := ReadCore(commonDir); err != nil || !cfg.RefsInFiles() {
+	loose, ok, err := looseNames(commonDir, prefixes)
+	if !ok || err != nil {
 		return nil, false, err
-	}
-	// Loose refs are read before packed-refs is, so as not to miss one that is just being packed.
-	var loose []string
-	for _, dir := range slices.Compact(above) {
-		if loose, err = appendLoose(loose, commonDir, dir, accept); err != nil {
-			return nil, false, err
-		}
 	}
 	found = map[string]string{}
 	for _, ref := range loose {
@@ -163,6 +144,46 @@ func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok 
 		}
 	}
 	return found, err == nil, err
+}
+
+// RefNames returns the names of the refs that begin with a prefix, as ListRefs does, without reading the loose ones.
+func RefNames(commonDir, prefix string) (names []string, ok bool, err error) {
+	if names, ok, err = looseNames(commonDir, []string{prefix}); !ok || err != nil {
+		return nil, false, err
+	}
+	packed, err := (&Refs{CommonDir: commonDir}).lines()
+	eachPackedRef(packed, prefix, func(ref, _ string) bool {
+		names = append(names, ref)
+		return true
+	})
+	return names, err == nil, err
+}
+
+// looseNames returns the names of the refs that are files, for ListRefs. Loose refs are read before packed-refs
+// is, so as not to miss one that is just being packed.
+func looseNames(commonDir string, prefixes []string) (loose []string, ok bool, err error) {
+	var above []string
+	for _, prefix := range prefixes {
+		if !slices.ContainsFunc([]string{"refs/heads/", "refs/tags/", "refs/remotes/", "refs/paw/"}, func(dir string) bool { return strings.HasPrefix(prefix, dir) }) {
+			return nil, false, nil
+		}
+		above = append(above, path.Dir(prefix+"x"))
+	}
+	slices.Sort(above)
+	accept := func(name string) bool {
+		return slices.ContainsFunc(prefixes, func(prefix string) bool {
+			return strings.HasPrefix(name, prefix) || strings.HasSuffix(name, "/") && strings.HasPrefix(prefix, name)
+		})
+	}
+	if cfg, err := ReadCore(commonDir); err != nil || !cfg.RefsInFiles() {
+		return nil, false, err
+	}
+	for _, dir := range slices.Compact(above) {
+		if loose, err = appendLoose(loose, commonDir, dir, accept); err != nil {
+			return nil, false, err
+		}
+	}
+	return loose, true, nil
 }
 
 // appendLoose appends the accepted refs that are files below dir.

@@ -151,6 +151,19 @@ func (r *Store) List(ctx context.Context, prefixes ...string) (map[string]string
 	return found, err
 }
 
+// Read returns the id of the ref of exactly this name, "" for none, without a look at others.
+func (r *Store) Read(ctx context.Context, ref string) (string, error) {
+	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
+	if err != nil {
+		return "", err
+	}
+	if cfg.RefsInFiles() && !cfg.IgnoreCase { // else a file may be there under another name
+		return (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).Resolve(ref), nil
+	}
+	found, err := r.List(ctx, ref)
+	return found[ref], err
+}
+
 // list returns the refs that git for-each-ref finds for these arguments, with their ids.
 func (r *Store) list(ctx context.Context, args ...string) (map[string]string, error) {
 	out, err := r.objects.Home().Output(ctx, append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, args...)...)
@@ -296,10 +309,14 @@ func (r *Store) Claim(ctx context.Context, prefix string, atLeast int, oid strin
 }
 
 // highestNumber returns the highest number among the refs directly below prefix, 0 for none.
-func (r *Store) highestNumber(ctx context.Context, prefix string) (int, error) {
-	found, err := r.List(ctx, prefix)
-	highest := 0
-	for ref := range found {
+func (r *Store) highestNumber(ctx context.Context, prefix string) (highest int, err error) {
+	names, ok, err := gitdir.RefNames(r.Repository.CommonDir, prefix)
+	if !ok && err == nil {
+		var found map[string]string
+		found, err = r.List(ctx, prefix)
+		names = slices.Collect(maps.Keys(found))
+	}
+	for _, ref := range names {
 		name := strings.TrimPrefix(ref, prefix)
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			highest = max(highest, n)

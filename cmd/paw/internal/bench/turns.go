@@ -120,11 +120,11 @@ func (a *hookedAgent) send(measured step, j *job) {
 // manyPrompts is the number of prompts that wait in the queue.
 const manyPrompts = 100
 
-// Budgets for the begin and the end of a turn with an empty queue: the same as before paw had
-// queues.
+// Budgets for the begin and the end of a turn with an empty queue: the same as without one, and
+// however many turns there were.
 var (
-	unqueuedStart = &counts{git: 3, tmux: 0, opens: 45}
-	unqueuedEnd   = &counts{git: 3, tmux: 0, opens: 41}
+	unqueuedStart = &counts{git: 3, tmux: 0, opens: 52}
+	unqueuedEnd   = &counts{git: 3, tmux: 0, opens: 57}
 )
 
 // measureQueue counts the processes at the end of a turn with an empty queue, and times a look at a
