@@ -3,6 +3,7 @@ package turns
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,18 +17,25 @@ import (
 // HEAD's log. It is written before the refs are, and has a line for each of the newest states, so that the lines
 // of the one that the refs name are there whenever paw is killed.
 
-// mostRemembered limits the lines of the file.
+// mostRemembered limits the lines of the file, which is cut when it has twice as many.
 const mostRemembered = 50
 
 func (c *Chain) file() string { return filepath.Join(Scratch(c.Agent), "state") }
 
 // Remember writes down a state that becomes the newest one, or that paw is about to move the worktree to. Whoever
-// does not find it knows neither snapshot nor HEAD.
+// does not find it, as after a power loss, knows neither snapshot nor HEAD.
 func (c *Chain) Remember(now states.State) {
+	line := fmt.Sprintln(now.Twin, cmp.Or(now.Snapshot, "-"), cmp.Or(now.Head, "-"), now.Log, cmp.Or(now.Made, "-"))
 	text, _ := disk.ReadFile(c.file())
 	lines := slices.Collect(strings.Lines(string(text)))
-	lines = lines[max(0, len(lines)-mostRemembered+1):]
-	lines = append(lines, fmt.Sprintln(now.Twin, cmp.Or(now.Snapshot, "-"), cmp.Or(now.Head, "-"), now.Log, cmp.Or(now.Made, "-")))
+	if len(lines) < 2*mostRemembered {
+		if f, err := os.OpenFile(c.file(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
+			_, _ = f.WriteString(line)
+			_ = f.Close()
+			return
+		}
+	}
+	lines = append(lines[max(0, len(lines)-mostRemembered+1):], line)
 	_ = disk.ReplaceSoon(c.file(), []byte(strings.Join(lines, "")))
 }
 
