@@ -21,6 +21,7 @@ import (
 	"paw/orchestrator/observe"
 	"paw/orchestrator/typing"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // desk gives the view in package ui its facts, and runs commands for it.
@@ -33,13 +34,14 @@ type desk struct {
 	mu     sync.Mutex
 	all    bool
 	watch  *orchestrator.Watch
+	doing  *orchestrator.Doings
 	feeds  *hostFeeds
 	news   chan struct{} // receives a value when a host has answered
 	looked func()        // called after each look; nil for nothing
 }
 
 func newDesk(a *invocation, h *app.App, all bool) *desk {
-	d := &desk{app: a, home: h, news: make(chan struct{}, 1)}
+	d := &desk{app: a, home: h, news: make(chan struct{}, 1), doing: orchestrator.NewDoings(h)}
 	d.ShowAll(all)
 	return d
 }
@@ -125,6 +127,10 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	if ag.PaneAlive != nil && ag.PaneID != "" {
 		row.Pane = ag.PaneID
 	}
+	if len(st.Seen.Agents) > 0 && ag.State == session.StateRunning { // a turn that is held only waits for subagents
+		last := st.Seen.Agents[i].Turns.Last
+		row.Runs = last != nil && last.State == turn.InProgress && last.Held == nil
+	}
 	row.About = headline(ag.Prompt)
 	if reason := display.OneLine(ag.Reason); reason != "" && ag.Cause != session.CauseStopped && ag.Cause != session.CauseClosed && ag.Cause != session.CauseTurnCut {
 		if row.About != "" && ag.Reason == session.ReasonCrash {
@@ -143,6 +149,22 @@ func (d *desk) Screen(ctx context.Context, a ui.Agent) (string, error) {
 		return "", err
 	}
 	return orchestrator.Screen(ctx, d.home, s, a.Pane)
+}
+
+// Doing returns what agents in a turn do. Only one call may run at once.
+func (d *desk) Doing(ctx context.Context, agents []ui.Agent) map[string]ui.Doing {
+	names := map[string][]string{}
+	for _, a := range agents {
+		names[a.Session] = append(names[a.Session], a.Name)
+	}
+	found := map[string]ui.Doing{}
+	for session, names := range names {
+		doing, _ := d.doing.Of(ctx, session, names) // after an error nothing is known
+		for name, one := range doing {
+			found[session+"/"+name] = ui.Doing(one)
+		}
+	}
+	return found
 }
 
 // Usage counts the tokens of an agent's models. Some CLIs have to be started for it.

@@ -29,6 +29,8 @@ type Spec struct {
 	Env []string
 	// Look is what was read for all agents that one command looks at; nil if it looks at this one.
 	Look *Look
+	// Recent lets History read the newest part of a long record only, as far as the driver can.
+	Recent bool
 	// GitWritable opens both git directories to a CLI whose sandbox makes them read-only.
 	GitWritable bool
 	// Args are further arguments of this launch, before the prompt; CLI adds the configured ones.

@@ -91,13 +91,20 @@ func Conversation(ctx context.Context, a app.Agent, id string, records []turn.Re
 
 // Read reads a conversation of an agent from its CLI's own record; the newest one if id is "".
 func Read(ctx context.Context, a app.Agent, id string) (cli.Transcript, error) {
+	return read(ctx, a, id, false)
+}
+
+// Recent reads the end of an agent's newest conversation, at least its last messages.
+func Recent(ctx context.Context, a app.Agent) (cli.Transcript, error) { return read(ctx, a, "", true) }
+
+func read(ctx context.Context, a app.Agent, id string, recent bool) (cli.Transcript, error) {
 	c, ok := a.App.CLIs.Get(a.Record.CLI)
 	if !ok {
 		return cli.Transcript{}, errs.New(errs.Usage, "unknown CLI %s", a.Record.CLI)
 	}
 	_, executable, _ := a.App.ProgramOf(a.Record) // only opencode needs its program, and reports that it is missing
 	spec := a.App.Specs().Read(a.Session, a.Record, executable)
-	spec.ConversationID = cmp.Or(id, spec.ConversationID)
+	spec.ConversationID, spec.Recent = cmp.Or(id, spec.ConversationID), recent
 	if spec.ConversationID == "" {
 		if ids, err := c.Learn(ctx, spec); err == nil && len(ids) > 0 {
 			spec.ConversationID = ids[len(ids)-1] // the CLI chose the id, and no hook has reported it yet

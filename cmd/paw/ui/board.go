@@ -38,6 +38,7 @@ type Agent struct {
 	Asks          bool   // the agent waits with the question in About
 	Cut           bool   // the last turn was cut, and the agent waits for a prompt
 	Failed        bool   // the last turn has failed
+	Runs          bool   // the CLI is at work in a turn
 	Pull          string // address of the pull request, "" for none
 	Pane          string // id of the tmux pane, "" for none
 	Mark          string // changes whenever the agent's work may have changed
@@ -58,6 +59,15 @@ type Board struct {
 	Place    string   // says whose sessions are listed: "all sessions", a repository or a folder
 	Queues   []string // one line for each session with a queue
 	Problems []string
+}
+
+// Doing is what an agent's CLI does now, by its own record. The zero value is for a record that tells
+// nothing.
+type Doing struct {
+	What  string    // the last tool call, else the model's last sentence
+	Since time.Time // when What began
+	Tool  bool      // What is a tool call without a result
+	Last  time.Time // when the CLI last wrote its record
 }
 
 // Usage is the tokens of an agent's models, as one number and in words; "" where nothing is known.
@@ -111,6 +121,8 @@ type Paw interface {
 	ShowAll(all bool)
 	// Screen returns what an agent's pane shows, with colours.
 	Screen(ctx context.Context, a Agent) (string, error)
+	// Doing returns what agents in a turn do, by key. Doing is cheap enough to be called each second.
+	Doing(ctx context.Context, agents []Agent) map[string]Doing
 	// Usage counts the tokens of an agent's models.
 	Usage(ctx context.Context, a Agent) (Usage, error)
 	// Forecasts returns the forecasts for the agents of a session, by the agent's name.

@@ -43,6 +43,7 @@ type played struct {
 }
 
 func (p *played) Look(context.Context) (Board, error)                            { return Board{}, nil }
+func (p *played) Doing(context.Context, []Agent) map[string]Doing                { return nil }
 func (p *played) Changed() bool                                                  { return false }
 func (p *played) ShowAll(all bool)                                               { p.all = all }
 func (p *played) Screen(context.Context, Agent) (string, error)                  { return "", nil }

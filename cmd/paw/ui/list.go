@@ -64,7 +64,14 @@ func (f frame) cells(a Agent, several bool) [columnsOfRow]string {
 	if c[colTurn] = a.Turn; a.Turn != "" && !strings.HasSuffix(a.Turn, display.Ellipsis) {
 		c[colTurn] += " " // aligns the digits with a turn that has an ellipsis
 	}
-	if !a.Since.IsZero() {
+	if f.stalled(a) && !f.doing[a.Key()].Tool {
+		c[colState] = "stalled " + Age(f.now.Sub(f.doing[a.Key()].Last))
+	}
+	switch {
+	case a.Since.IsZero():
+	case a.Runs:
+		c[colAge] = ticking(f.now.Sub(a.Since))
+	default:
 		c[colAge] = Age(f.now.Sub(a.Since))
 	}
 	if a.Pull != "" {
@@ -143,9 +150,17 @@ func (f frame) listLines(width, height int) []listLine {
 			}
 			lines = append(lines, listLine{heading, -1})
 		}
-		lines = append(lines, listLine{f.row(a, rows[i], widths, about, width), i})
-		if below := a.About; about == 0 && below != "" && (roomy || a.Group == NeedsYou && !tight) {
+		now := f.working(a)
+		beside := briefly(a)
+		if now != "" && !roomy {
+			beside = now
+		}
+		lines = append(lines, listLine{f.row(a, rows[i], widths, f.Cut(beside, about), width), i})
+		if about == 0 && a.About != "" && (roomy || a.Group == NeedsYou && !tight) {
 			lines = append(lines, listLine{f.below(a, width), i})
+		}
+		if roomy && now != "" {
+			lines = append(lines, listLine{belowIndent + f.Cut(now, width-len(belowIndent)), i})
 		}
 	}
 	return lines
@@ -162,6 +177,9 @@ func (f frame) roomyHeight(agents []Agent, all bool) int {
 			}
 		}
 		if lines++; a.About != "" && (all || a.Group == NeedsYou) {
+			lines++
+		}
+		if all && f.working(a) != "" {
 			lines++
 		}
 	}
@@ -196,21 +214,21 @@ func (f frame) withHeads(line string, widths [columnsOfRow]int) string {
 
 // row draws an agent's row. The selected row is a bar: in the colours of the other rows or, without
 // colours, inverse.
-func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about, width int) string {
+func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int, about string, width int) string {
 	selected := a.Key() == f.roster.selected
 	paint := f.paint
 	if a.Away {
 		paint = func(text, _ string) string { return f.paint(text, dim) }
 	}
 	if selected && !f.colour { // the end of a style would end the inverse bar
-		paint = func(text, _ string) string { return text }
+		paint, about = func(text, _ string) string { return text }, display.Strip(about)
 	}
 	var line strings.Builder
 	chosen := " "
 	if f.roster.marks[a.Key()] {
 		chosen = "●"
 	}
-	line.WriteString(paint(markOf(a), a.Colour) + paint(chosen, bold))
+	line.WriteString(paint(f.markOf(a), a.Colour) + paint(chosen, bold))
 	for k, text := range cells {
 		w := widths[k]
 		if w == 0 {
@@ -230,7 +248,11 @@ func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 				text = paint(text, bold)
 			}
 		case colState:
-			text = paint(text, a.Colour)
+			if style := a.Colour; f.stalled(a) {
+				text = paint(text, yellow)
+			} else {
+				text = paint(text, style)
+			}
 		case colLines:
 			if added, deleted, ok := strings.Cut(text, " -"); ok && strings.HasSuffix(a.Turn, display.Ellipsis) {
 				text = paint(text, dim) // as they were before this turn
@@ -244,10 +266,7 @@ func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		}
 		line.WriteString(text + gap)
 	}
-	if about > 0 {
-		line.WriteString(f.Cut(briefly(a), about))
-	}
-	text := f.Cut(strings.TrimRight(line.String(), " "), width)
+	text := f.Cut(strings.TrimRight(line.String()+about, " "), width)
 	switch {
 	case selected && f.colour:
 		return display.OnBar(f.Fill(text, width))
@@ -265,9 +284,14 @@ func briefly(a Agent) string {
 	return a.About
 }
 
+// turning are the signs of an agent at work. The sign changes each second while the CLI's record grows.
+const turning = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
 // markOf returns a sign for the agent's group, for terminals without colours.
-func markOf(a Agent) string {
+func (f frame) markOf(a Agent) string {
 	switch {
+	case a.Runs && f.doing[a.Key()].Last.After(f.now.Add(-stallTime)):
+		return string([]rune(turning)[f.now.Unix()%10])
 	case a.Asks:
 		return "?"
 	case a.Group == NeedsYou:
@@ -286,8 +310,33 @@ func (f frame) below(a Agent, width int) string {
 	if a.Group == NeedsYou {
 		style = bold
 	}
-	const indent = "     "
-	return indent + f.paint(f.Cut(briefly(a), width-len(indent)), style)
+	return belowIndent + f.paint(f.Cut(briefly(a), width-len(belowIndent)), style)
+}
+
+// belowIndent stands in front of the lines below a row.
+const belowIndent = "     "
+
+// stallTime is the time without a word in a CLI's record after which its agent is called stalled.
+const stallTime = time.Minute
+
+// stalled reports whether the record of a CLI at work has not grown for a while.
+func (f frame) stalled(a Agent) bool {
+	last := f.doing[a.Key()].Last
+	return a.Runs && !last.IsZero() && f.now.Sub(last) >= stallTime
+}
+
+// working draws what an agent at work does, "" where that is unknown.
+func (f frame) working(a Agent) string {
+	d := f.doing[a.Key()]
+	switch {
+	case !a.Runs || d.What == "":
+		return ""
+	case !d.Tool || d.Since.IsZero():
+		return f.paint(d.What, dim)
+	case f.stalled(a):
+		return f.paint(d.What, dim) + f.paint(" · "+ticking(f.now.Sub(d.Since)), yellow)
+	}
+	return f.paint(d.What+" · "+ticking(f.now.Sub(d.Since)), dim)
 }
 
 // listView draws the part of the list that is seen.
@@ -359,6 +408,14 @@ func (f frame) topFor(lines []listLine, height int) int {
 		top = last - height + 1
 	}
 	return max(min(top, first), 0)
+}
+
+// ticking returns a duration that changes each second up to an hour, such as 12m05s.
+func ticking(d time.Duration) string {
+	if d < time.Minute || d >= time.Hour {
+		return Age(d)
+	}
+	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // Age returns a duration in its largest unit, such as 5m.

@@ -54,6 +54,7 @@ type Model struct {
 	large   bool // the detail fills the screen
 	tab     tab
 
+	doing  map[string]Doing // by the agent's key
 	usage  map[string]Usage // by the agent's key
 	screen screen
 	page   page // for the tabs turns, diff and log
@@ -145,6 +146,10 @@ type (
 	}
 	screenMsg struct {
 		key, text, why string
+	}
+	doingMsg struct {
+		doing map[string]Doing
+		now   time.Time
 	}
 	usageMsg struct {
 		key string

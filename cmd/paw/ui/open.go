@@ -24,7 +24,7 @@ const framesPerSecond = 25
 func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Writer, env []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w := &watcher{paw: paw, now: time.Now, news: o.News, poked: make(chan struct{}, 1)}
+	w := &watcher{paw: paw, now: time.Now, news: o.News, poked: make(chan struct{}, 1), busy: make(chan struct{}, 1)}
 	program := tea.NewProgram(desk{New(ctx, paw, o), w}, tea.WithContext(ctx), tea.WithInput(stdin), tea.WithOutput(stdout), tea.WithEnvironment(env),
 		tea.WithFPS(framesPerSecond), tea.WithoutSignalHandler())
 	w.send = program.Send
@@ -39,6 +39,7 @@ func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Wr
 		w.send(first)
 		go w.screens(ctx)
 		go w.count(ctx)
+		go w.follow(ctx)
 		w.lookOn(ctx, cost)
 	}()
 	go func() {
@@ -96,6 +97,9 @@ func (m *Model) wanted() wanted {
 		if i := lines[y].agent; i >= 0 && (y == top || lines[y-1].agent != i) {
 			a := m.marked(m.roster.rows[i])
 			w.rows = append(w.rows, a)
+			if a.Runs {
+				w.working = append(w.working, a)
+			}
 			w.seconds = w.seconds || m.now.Sub(a.Since) < time.Minute
 		}
 	}
@@ -154,6 +158,8 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return m.looked(msg)
 	case screenMsg:
 		m.screen = screen{key: msg.key, why: msg.why, lines: m.cleaned(msg.text)}
+	case doingMsg:
+		m.doing, m.now = msg.doing, msg.now
 	case usageMsg:
 		m.usage[msg.key] = msg.Usage
 	case outlookMsg:

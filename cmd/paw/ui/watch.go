@@ -33,11 +33,13 @@ type watcher struct {
 	mu     sync.Mutex
 	wanted wanted
 	poked  chan struct{}
+	busy   chan struct{} // receives while wanted has agents at work
 }
 
 // wanted is what the watcher has to read for the current picture, beside the list.
 type wanted struct {
 	screen  Agent   // the agent whose pane is shown; without Pane, none is
+	working []Agent // the agents of rows whose CLI is at work
 	rows    []Agent // the agents that are seen in the list
 	seconds bool    // the picture has a time that changes every second
 }
@@ -53,11 +55,16 @@ func (w *watcher) want(now wanted) {
 	if changed {
 		w.poke()
 	}
+	if len(now.working) > 0 {
+		wake(w.busy)
+	}
 }
 
-func (w *watcher) poke() {
+func (w *watcher) poke() { wake(w.poked) }
+
+func wake(c chan struct{}) {
 	select {
-	case w.poked <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -140,6 +147,26 @@ func (w *watcher) screens(ctx context.Context) {
 			every = fastScreen
 		case <-time.After(every):
 		}
+	}
+}
+
+// follow sends what the agents at work do, each second as long as one is seen. Where nobody is at work,
+// follow sleeps.
+func (w *watcher) follow(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.busy:
+		}
+		begun := w.now()
+		doing := w.paw.Doing(ctx, w.shown().working)
+		if ctx.Err() != nil {
+			return
+		}
+		now := w.now()
+		w.send(doingMsg{doing, now})
+		pause(ctx, max(time.Second, now.Sub(begun)*busyCost))
 	}
 }
 

@@ -31,7 +31,7 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	before := int64(-1) // all lines
 	var files [][]record
 	for range longestFork {
-		all, meta, skipped, err := readRecords(path, before)
+		all, meta, skipped, err := readRecords(path, before, s.Recent)
 		if err != nil {
 			return cli.Transcript{}, err
 		}
@@ -129,10 +129,11 @@ func (c contents) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// readRecords reads the lines of a rollout file with numbers below before; all lines for -1.
-func readRecords(path string, before int64) (all []record, from fork, skipped int, err error) {
+// readRecords reads the lines of a rollout file with numbers below before; all lines for -1. See
+// records.CountLines for recent.
+func readRecords(path string, before int64, recent bool) (all []record, from fork, skipped int, err error) {
 	first := true
-	skipped, err = records.CountLines(path, func(r record) bool {
+	skipped, err = records.CountLines(path, recent, func(r record) bool {
 		if r.Type == "session_meta" && first {
 			from = r.Payload.fork
 		}

@@ -29,7 +29,7 @@ func (g driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 		return cli.Transcript{}, err
 	}
 	var chat log
-	skipped, err := records.CountLines(path, func(r record) bool {
+	skipped, err := records.CountLines(path, s.Recent, func(r record) bool {
 		chat.take(r)
 		return true
 	})

@@ -22,12 +22,17 @@ import (
 // EachLine decodes the JSON objects of a file, one per line, until visit returns false. Other lines
 // are skipped: a crash leaves a torn line, and other versions of a CLI write lines of other forms.
 func EachLine[T any](path string, visit func(T) bool) error {
-	_, err := CountLines(path, visit)
+	_, err := CountLines(path, false, visit)
 	return err
 }
 
-// CountLines is like EachLine, and counts the lines that were skipped.
-func CountLines[T any](path string, visit func(T) bool) (skipped int, err error) {
+// recentSize is how many bytes at the end of a file CountLines reads where only the newest lines are
+// wanted.
+const recentSize = 128 << 10
+
+// CountLines is like EachLine, and counts the lines that were skipped. With recent, it only reads the
+// lines that begin in the last recentSize bytes.
+func CountLines[T any](path string, recent bool, visit func(T) bool) (skipped int, err error) {
 	file, err := disk.Open(path)
 	if err != nil {
 		return 0, err
@@ -36,6 +41,15 @@ func CountLines[T any](path string, visit func(T) bool) (skipped int, err error)
 	reader := readers.Get().(*bufio.Reader)
 	defer readers.Put(reader)
 	reader.Reset(file)
+	if info, err := file.Stat(); recent && err == nil && info.Size() > recentSize {
+		if _, err := file.Seek(-recentSize, io.SeekEnd); err != nil {
+			return 0, err
+		}
+		reader.Reset(file)
+		if _, err := reader.ReadBytes('\n'); err != nil { // the line that begins before
+			return 0, nil
+		}
+	}
 	for {
 		line, err := reader.ReadBytes('\n')
 		if line = bytes.TrimSpace(line); len(line) > 0 {

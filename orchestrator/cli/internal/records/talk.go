@@ -53,7 +53,7 @@ func ReadTalk[T any](ctx context.Context, d cli.Driver, s cli.Spec, take func(T)
 	if err != nil {
 		return Talk{}, err
 	}
-	skipped, err := CountLines(path, func(line T) bool {
+	skipped, err := CountLines(path, s.Recent, func(line T) bool {
 		take(line)
 		return true
 	})
