@@ -226,7 +226,7 @@ func attachCmd(m *Model, a Agent) tea.Cmd {
 
 // blame runs paw blame for the marked lines of the diff.
 func blame(m *Model, a Agent) tea.Cmd {
-	first, last := m.page.marked()
+	first, last := m.page.markedRaw()
 	place, err := m.paw.Place(m.page.raw, first, last)
 	if err != nil {
 		return m.say(true, "%v", err)

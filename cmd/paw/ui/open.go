@@ -150,6 +150,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
+		return m.freshen()
 	case tea.BackgroundColorMsg:
 		m.dark = m.colour && msg.IsDark()
 	case tea.ModeReportMsg:

@@ -2,9 +2,11 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"paw/cmd/paw/ui/patch"
 	"paw/config/display"
 )
 
@@ -16,6 +18,10 @@ type page struct {
 	state  State  // the snapshot that the diff shows
 	raw    string // the output without styles
 	lines  []string
+	patch  patch.Patch  // of the tab diff, as are the next two
+	at     []patch.Line // what each of lines is
+	tree   bool         // the files stand beside the diff, else in a list before it
+	listed int          // the lines of that list
 	top    int
 	cursor int  // line of the cursor
 	marks  bool // the lines from anchor to cursor are marked
@@ -30,12 +36,16 @@ const allLines = 1 << 30
 
 // scope says which changes the diff shows; the zero scope shows all since the base.
 type scope struct {
-	unseen bool // since the user last looked
-	turn   int  // only the changes of this turn; 0 for no such limit
+	unseen bool   // since the user last looked
+	turn   int    // only the changes of this turn; 0 for no such limit
+	of     string // key of the agent that is compared with another one, "" for no comparison
+	with   string // name of the other one
 }
 
 func (s scope) String() string {
 	switch {
+	case s.with != "":
+		return "against " + s.with
 	case s.unseen:
 		return "since you looked"
 	case s.turn > 0:
@@ -60,6 +70,8 @@ type notesMsg struct {
 // words returns the command that prints the diff.
 func (s scope) words(a Agent) []string {
 	switch {
+	case s.with != "":
+		return []string{"diff", a.Key(), s.with}
 	case s.unseen:
 		return []string{"diff", a.Key(), "--unseen"}
 	case s.turn > 0:
@@ -99,9 +111,9 @@ func (p *page) scroll(by, height int) {
 
 // seek moves the cursor to the next line that is wanted, forwards with step 1 and backwards with
 // -1, and reports whether there is one.
-func (p *page) seek(step, height int, wanted func(line string) bool) bool {
+func (p *page) seek(step, height int, wanted func(line int) bool) bool {
 	for i := p.cursor + step; i >= 0 && i < len(p.lines); i += step {
-		if wanted(display.Strip(p.lines[i])) {
+		if wanted(i) {
 			p.jump(i, height)
 			return true
 		}
@@ -128,6 +140,14 @@ func (p *page) jump(to, height int) {
 	p.move(0, height)
 }
 
+// markedRaw returns the first and last line of the output that are marked, without those that are not shown.
+func (p page) markedRaw() (first, last int) {
+	if first, last = p.marked(); last < len(p.at) {
+		return p.at[first].Raw, p.at[last].Raw
+	}
+	return first, last
+}
+
 // marked returns the first and last marked line; without marks, the line of the cursor twice.
 func (p page) marked() (first, last int) {
 	if !p.marks {
@@ -145,105 +165,29 @@ func finds(line, text string) bool {
 	return strings.Contains(line, text)
 }
 
-// beginsFile and beginsHunk report whether a line of a diff begins a file, or a hunk or file.
-func beginsFile(line string) bool { return strings.HasPrefix(line, "diff --git ") }
-func beginsHunk(line string) bool { return strings.HasPrefix(line, "@@ ") || beginsFile(line) }
-
 // noteAt returns the first comment on a line.
 func (p page) noteAt(line int) (Comment, bool) {
+	if line >= len(p.at) || p.at[line].Kind == patch.Listed {
+		return Comment{}, false
+	}
+	next := p.at[line].Raw + 1 // a head stands for several lines
+	if line+1 < len(p.at) {
+		next = p.at[line+1].Raw
+	}
 	for _, c := range p.notes {
-		if c.Line == line {
+		if c.Line >= p.at[line].Raw && c.Line < next {
 			return c, true
 		}
 	}
 	return Comment{}, false
 }
 
-// changedFile is one file of a patch, with the number of added and deleted lines.
-type changedFile struct {
-	name           string
-	added, deleted int
+// lineOfFile returns the line where a file of the diff begins.
+func (p page) lineOfFile(file int) int {
+	return slices.IndexFunc(p.at, func(l patch.Line) bool { return l.Kind == patch.Head && l.File == file })
 }
 
-// changedFiles lists the files of a patch without styles, in the order of the patch.
-func changedFiles(patch string) []changedFile {
-	var files []changedFile
-	inHunk := false
-	for line := range strings.Lines(patch) {
-		line = strings.TrimRight(line, "\r\n")
-		if beginsFile(line) {
-			_, name, _ := strings.Cut(line, " b/")
-			files, inHunk = append(files, changedFile{name: name}), false
-			continue
-		}
-		if len(files) == 0 {
-			continue
-		}
-		one := &files[len(files)-1]
-		switch {
-		case strings.HasPrefix(line, "@@ "):
-			inHunk = true
-		case inHunk && strings.HasPrefix(line, "+"):
-			one.added++
-		case inHunk && strings.HasPrefix(line, "-"):
-			one.deleted++
-		case !inHunk && strings.HasPrefix(line, "+++ b/"): // unambiguous, unlike the "diff --git" line when a name contains " b/"
-			one.name = strings.TrimSuffix(line[len("+++ b/"):], "\t")
-		case !inHunk && strings.HasPrefix(line, "rename to "):
-			one.name = line[len("rename to "):]
-		}
-	}
-	return files
-}
-
-// withoutIndex removes the "index" lines of a patch, which only git apply reads.
-func withoutIndex(patch string) string {
-	var out strings.Builder
-	for line := range strings.Lines(patch) {
-		if !strings.HasPrefix(display.Strip(line), "index ") {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
-}
-
-// longestFileName limits the columns that a file name takes in the list of files.
-const longestFileName = 60
-
-// withFiles puts a list of the files before a patch of several files. A line of the list belongs to
-// no file, so a comment on such a line is about the whole patch.
-func (m *Model) withFiles(patch string) string {
-	files := changedFiles(display.Strip(patch))
-	if len(files) < 2 {
-		return patch
-	}
-	var list strings.Builder
-	width, added, deleted := 0, 0, 0
-	for _, f := range files {
-		width = min(max(width, m.Width(f.name)), longestFileName)
-		added, deleted = added+f.added, deleted+f.deleted
-	}
-	fmt.Fprintf(&list, "%s\n", m.paint(fmt.Sprintf("%d files, +%d -%d", len(files), added, deleted), bold))
-	for _, f := range files {
-		fmt.Fprintf(&list, "  %s  %s %s\n", m.Fill(f.name, width), m.paint(fmt.Sprintf("+%d", f.added), green), m.paint(fmt.Sprintf("-%d", f.deleted), red))
-	}
-	return list.String() + "\n" + patch
-}
-
-// fileUnderCursor returns the line where the file begins whose name in the list of files has the
-// cursor, -1 for none.
-func (p page) fileUnderCursor() int {
-	want := p.cursor - 1 // the list follows a line with the number of files
-	for i, line := range p.lines {
-		if !beginsFile(display.Strip(line)) {
-			continue
-		}
-		if i <= p.cursor { // the cursor is below the list, in the patch
-			return -1
-		}
-		if want--; want < 0 && p.cursor > 0 {
-			return i
-		}
-	}
-	return -1
+// is reports whether a line of the diff has one of the kinds.
+func (p page) is(line int, kinds ...patch.Kind) bool {
+	return line < len(p.at) && slices.Contains(kinds, p.at[line].Kind)
 }

@@ -2,6 +2,9 @@ package ui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"paw/cmd/paw/ui/patch"
+	"paw/config/display"
 )
 
 // scrollKey returns how many lines a key moves down, where page is the distance of page keys, 0 for
@@ -35,6 +38,9 @@ func (m *Model) inPage(word string) tea.Cmd {
 	}
 	switch word {
 	case "c":
+		if m.scope.with != "" {
+			return m.say(true, "a comment is on the work of one agent: d shows that of %s", a.Name)
+		}
 		if m.tab == tabDiff && len(m.page.lines) > 0 {
 			return askComment(m, a)
 		}
@@ -61,10 +67,10 @@ func (m *Model) inPage(word string) tea.Cmd {
 		if step := map[string]int{"n": 1, "N": -1}[word]; m.page.search != "" || m.tab != tabDiff {
 			m.found(step)
 		} else {
-			m.page.seek(step, height, beginsHunk)
+			m.page.seek(step, height, func(i int) bool { return m.page.is(i, patch.Hunk, patch.Head) })
 		}
 	case "}", "{":
-		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, beginsFile)
+		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, func(i int) bool { return m.page.is(i, patch.Head) })
 	case "b":
 		if m.tab == tabDiff && len(m.page.lines) > 0 {
 			return blame(m, a)
@@ -122,8 +128,8 @@ func (m *Model) enterLine(a Agent) tea.Cmd {
 	if m.tab != tabDiff {
 		return m.act("enter", a)
 	}
-	if to := m.page.fileUnderCursor(); to >= 0 {
-		m.page.jump(to, m.pageHeight())
+	if m.page.is(m.page.cursor, patch.Listed) {
+		m.page.jump(m.page.lineOfFile(m.page.at[m.page.cursor].File), m.pageHeight())
 		return nil
 	}
 	if c, ok := m.page.noteAt(m.page.cursor); ok {
@@ -138,7 +144,7 @@ func (m *Model) found(step int) {
 	if search == "" {
 		return
 	}
-	if !m.page.seek(step, m.pageHeight(), func(line string) bool { return finds(line, search) }) {
+	if !m.page.seek(step, m.pageHeight(), func(i int) bool { return finds(display.Strip(m.page.lines[i]), search) }) {
 		m.say(true, "no more %q", search)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"paw/config/display"
 )
 
@@ -23,11 +25,11 @@ func TestEnterOnTheListOfTurns(t *testing.T) {
 // Keys move through a diff by hunk, by file and by search text.
 func TestWalkThroughADiff(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
-	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d")
+	m := typed(opened(paw, fiveAgents(), Options{}, 110, 35), "3", "d")
 	at := func() string { return display.Strip(m.page.lines[m.page.cursor]) }
 	for _, c := range []struct{ keys, want string }{
-		{"n", "diff --git a/parse.go b/parse.go"}, {"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "diff --git a/main.go b/main.go"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "diff --git a/main.go b/main.go"},
-		{"{", "diff --git a/parse.go b/parse.go"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "2 files, +3 -2"},
+		{"n", "parse.go  +2 -1"}, {"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "main.go  +1 -1"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "main.go  +1 -1"},
+		{"{", "parse.go  +2 -1"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "2 files, +3 -2"},
 	} {
 		if m = typed(m, strings.Fields(c.keys)...); at() != c.want {
 			t.Errorf("%s: %q, want %q", c.keys, at(), c.want)
@@ -38,12 +40,12 @@ func TestWalkThroughADiff(t *testing.T) {
 // Comments on a line and on a range of lines are kept, and sent together.
 func TestComments(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
-	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), strings.Fields("3 d n n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
-	want := []string{"shop/tests 8-8 one", "shop/tests 8-10 two\nthree"}
+	m := typed(opened(paw, fiveAgents(), Options{}, 110, 35), strings.Fields("3 d n n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
+	want := []string{"shop/tests 5-5 one", "shop/tests 5-7 two\nthree"}
 	if !slices.Equal(paw.comments, want) {
 		t.Errorf("%q, want %q", paw.comments, want)
 	}
-	if got := screenOf(m); !strings.Contains(got, "send 2 comments to tests as one prompt?") || !strings.Contains(got, "  shop/tests 8-8 one\n") {
+	if got := screenOf(m); !strings.Contains(got, "send 2 comments to tests as one prompt?") || !strings.Contains(got, "  shop/tests 5-5 one\n") {
 		t.Error(got)
 	}
 	if typed(m, "y"); !slices.Contains(paw.ran, "review shop/tests --send") {
@@ -55,8 +57,8 @@ func TestComments(t *testing.T) {
 // empty text deletes the comment.
 func TestCommentsInTheMargin(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch},
-		notes: []Comment{{Place: "parse.go:2", Text: "why twice?", Line: 10}, {Place: "gone.go", Text: "and this?", Line: -1}}}
-	m := opened(paw, fiveAgents(), Options{}, 120, 35)
+		notes: []Comment{{Place: "parse.go:2", Text: "why twice?", Line: 7}, {Place: "gone.go", Text: "and this?", Line: -1}}}
+	m := opened(paw, fiveAgents(), Options{}, 110, 35)
 	m = typed(m, strings.Fields("3 d n")...)
 	if got := screenOf(m); strings.Count(got, "● ") != 1 || !strings.Contains(got, "\n● +two and a half") {
 		t.Fatalf("not in the margin:\n%s", got)
@@ -67,7 +69,7 @@ func TestCommentsInTheMargin(t *testing.T) {
 	if strings.Contains(screenOf(m), "why twice?") {
 		t.Errorf("the cursor is elsewhere:\n%s", screenOf(m))
 	}
-	m = typed(m, "j", "j", "j", "j", "j", "j")
+	m = typed(m, "j", "j", "j", "j")
 	if got := screenOf(m); !strings.Contains(got, "● why twice? · Enter changes or deletes it") {
 		t.Errorf("not said:\n%s", got)
 	}
@@ -113,13 +115,13 @@ func TestCommentOnAFile(t *testing.T) {
 func TestBlameOfLines(t *testing.T) {
 	for keys, want := range map[string]string{
 		"d b":                 "",
-		"d n j j b":           "blame shop/tests --state c0ffee parse.go:6-6",
-		"d n j v j j b":       "blame shop/tests --state c0ffee parse.go:5-7",
-		"d [ n b":             "blame shop/tests@12 parse.go:1-1",
-		"d n j v j b esc j b": "blame shop/tests --state c0ffee parse.go:5-6; blame shop/tests --state c0ffee parse.go:7-7",
+		"d n j j b":           "blame shop/tests --state c0ffee parse.go:5-5",
+		"d n j v j j b":       "blame shop/tests --state c0ffee parse.go:4-6",
+		"d [ n b":             "blame shop/tests@12 parse.go:2-2",
+		"d n j v j b esc j b": "blame shop/tests --state c0ffee parse.go:4-5; blame shop/tests --state c0ffee parse.go:6-6",
 	} {
 		paw := &played{state: State{"c0ffee", 12}, pages: map[string]string{"diff shop/tests --unseen --state c0ffee": somePatch, "diff shop/tests@12": "diff --git a/a b/a\n@@ -1 +1 @@\n-a\n+b\n"}}
-		typed(opened(paw, fiveAgents(), Options{}, 120, 35), append([]string{"3"}, strings.Fields(keys)...)...)
+		typed(opened(paw, fiveAgents(), Options{}, 110, 35), append([]string{"3"}, strings.Fields(keys)...)...)
 		var ran []string
 		for _, one := range paw.ran {
 			if strings.HasPrefix(one, "blame ") {
@@ -153,25 +155,52 @@ func TestLongOutput(t *testing.T) {
 // comment there is about the whole patch.
 func TestFilesOfADiff(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
-	shown := func() *Model { return typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d") }
+	shown := func() *Model { return typed(opened(paw, fiveAgents(), Options{}, 90, 35), "3", "d") }
 	m := shown()
-	for i, want := range []string{"2 files, +3 -2", "  parse.go  +2 -1", "  main.go   +1 -1", "", "diff --git a/parse.go b/parse.go"} {
+	for i, want := range []string{"2 files, +3 -2", "  parse.go  +2 -1", "  main.go   +1 -1", "", "parse.go  +2 -1"} {
 		if got := display.Strip(m.page.lines[i]); got != want {
 			t.Errorf("line %d: %q, want %q", i, got, want)
 		}
 	}
-	for keys, want := range map[string]string{"j enter": "diff --git a/parse.go b/parse.go", "j j enter": "diff --git a/main.go b/main.go"} {
+	for keys, want := range map[string]string{"j enter": "parse.go  +2 -1", "j j enter": "main.go  +1 -1"} {
 		if there := typed(shown(), strings.Fields(keys)...); display.Strip(there.page.lines[there.page.cursor]) != want {
 			t.Errorf("%s: at %q, want %q", keys, display.Strip(there.page.lines[there.page.cursor]), want)
 		}
 	}
-	if got := withoutIndex("\x1b[1mdiff --git a/a b/a\x1b[m\n\x1b[1mindex 1..2 100644\x1b[m\n index 1\n+index 2\n"); got != "\x1b[1mdiff --git a/a b/a\x1b[m\n index 1\n+index 2\n" {
-		t.Errorf("%q", got)
+}
+
+// From 120 columns on the files stand as a tree beside the diff, with a bar on the one at the cursor, and
+// come back as a list where the terminal is narrower.
+func TestTreeOfFiles(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": strings.ReplaceAll(somePatch, "main.go", "cmd/main.go")}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d", "}")
+	got := screenOf(m)
+	for _, want := range []string{"\nparse.go  +2 -1  │ parse.go  +2 -1\n", "\ncmd/             │ @@ -1,3 +1,4 @@ func parse\n", "\n  main.go  +1 -1 │  one\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no line %q:\n%s", want, got)
+		}
 	}
-	const odd = "diff --git a/a b/b.txt b/a b/b.txt\n--- a/a b/b.txt\t\n+++ b/a b/b.txt\t\n@@ -1,2 +1,2 @@\n--- gone\n+++ here\n x\n" +
-		"diff --git a/old b/new\nsimilarity index 100%\nrename from old\nrename to new\ndiff --git a/pic b/pic\nnew file mode 100644\nGIT binary patch\n+++ no hunk\n"
-	want := []changedFile{{"a b/b.txt", 1, 1}, {"new", 0, 0}, {"pic", 0, 0}}
-	if got := changedFiles(odd); !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
+	if m.page.cursor != m.page.lineOfFile(1) {
+		t.Errorf("} goes to line %d", m.page.cursor)
+	}
+	m = after(m, tea.WindowSizeMsg{Width: 90, Height: 35})
+	if got := screenOf(m); !strings.Contains(got, "2 files, +3 -2") || m.page.cursor != m.page.lineOfFile(1) {
+		t.Errorf("at line %d of a narrow terminal:\n%s", m.page.cursor, got)
+	}
+}
+
+// = shows what two agents differ in as a diff with files and hunks, and takes no comment.
+func TestCompareIsAPage(t *testing.T) {
+	paw := &played{pages: map[string]string{"diff shop/api tests": somePatch}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "1", "space", "3", "space", "=")
+	if got := screenOf(m); !strings.Contains(got, "against tests") || !strings.Contains(got, "│ parse.go  +2 -1") {
+		t.Errorf("no page:\n%s", got)
+	}
+	if m = typed(m, "n", "n", "c"); m.ask != nil || len(paw.comments) > 0 {
+		t.Errorf("a comment on two agents:\n%s", screenOf(m))
+	}
+	three := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "1", "space", "2", "space", "3", "space", "=")
+	if got := screenOf(three); !strings.Contains(got, "3 are marked: = compares two") {
+		t.Errorf("three marked:\n%s", got)
 	}
 }

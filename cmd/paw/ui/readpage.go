@@ -19,6 +19,9 @@ func (m *Model) wantedPage() (of string, words []string) {
 	if !ok || m.tab == tabPane {
 		return "", nil
 	}
+	if m.scope.of != "" && m.scope.of != a.Key() { // another agent was selected since it was compared
+		m.scope = scope{}
+	}
 	switch m.tab {
 	case tabPane:
 	case tabTurns:
@@ -34,6 +37,9 @@ func (m *Model) wantedPage() (of string, words []string) {
 // freshen requests the page again if what it shows may have changed. The old page stays until the
 // answer comes.
 func (m *Model) freshen() tea.Cmd {
+	if m.tab == tabDiff && m.page.tree != (m.treeWidth(m.layout().detail.width) > 0) {
+		m.page.arrange(m)
+	}
 	of, words := m.wantedPage()
 	if of == m.page.of || of == "" {
 		return nil
@@ -46,7 +52,7 @@ func (m *Model) freshen() tea.Cmd {
 	m.page.of, m.page.number, m.page.asked = of, m.last, true
 	number, paw, ctx := m.last, m.paw, m.ctx
 	a, _ := m.current()
-	ofNow := m.tab == tabDiff && m.scope.turn == 0 && !a.Far
+	ofNow := m.tab == tabDiff && m.scope.turn == 0 && m.scope.with == "" && !a.Far
 	words = append([]string{"--no-pager", "--color", m.colourFlag()}, words...)
 	return func() tea.Msg {
 		msg := pageMsg{number: number}
@@ -86,11 +92,12 @@ func (p *page) take(m *Model, msg pageMsg) {
 	}
 	atEnd := m.tab == tabLog && p.top+p.height >= len(p.lines)
 	p.asked = false
+	p.state, p.marks = msg.state, false
 	if m.tab == tabDiff {
-		msg.text = m.withFiles(withoutIndex(msg.text))
+		p.takeDiff(m, msg.text)
+	} else {
+		p.raw, p.lines = display.Strip(msg.text), m.cleaned(msg.text)
 	}
-	p.raw, p.state = display.Strip(msg.text), msg.state
-	p.lines, p.marks = m.cleaned(msg.text), false
 	if atEnd {
 		p.cursor = max(len(p.lines)-1, 0)
 	}
@@ -105,7 +112,11 @@ func (p page) view(m *Model, width, height int) []string {
 		}
 		return []string{m.paint(m.emptyPage(), dim)}
 	}
-	var view []string
+	var view, tree []string
+	if w := m.treeWidth(width); w > 0 && p.tree {
+		tree = m.treeView(w, height)
+		width -= w
+	}
 	top := max(min(p.top, len(p.lines)-height), 0)
 	first, last := p.marked()
 	margin := 0
@@ -116,7 +127,7 @@ func (p page) view(m *Model, width, height int) []string {
 		line := m.Cut(p.lines[i], width-margin)
 		switch {
 		case m.focus && i >= first && i <= last:
-			line = "\x1b[7m" + m.Fill(display.Strip(line), width-margin) + "\x1b[m"
+			line = m.onBar(line, width-margin)
 		case p.search != "" && finds(display.Strip(line), p.search):
 			line = m.paint(display.Strip(line), under)
 		}
@@ -128,6 +139,12 @@ func (p page) view(m *Model, width, height int) []string {
 			line = mark + " " + line
 		}
 		view = append(view, line)
+	}
+	for y, files := range tree {
+		if y == len(view) {
+			view = append(view, "")
+		}
+		view[y] = files + view[y]
 	}
 	return view
 }
@@ -156,7 +173,7 @@ func (m *Model) readNotes() tea.Cmd {
 
 // askComment lets the user write a comment on the marked lines of the diff.
 func askComment(m *Model, a Agent) tea.Cmd {
-	first, last := m.page.marked()
+	first, last := m.page.markedRaw()
 	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
 	return m.asks(&ask{title: "comment on " + linesMeant(m, first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
