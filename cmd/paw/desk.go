@@ -217,6 +217,11 @@ func (d *desk) State(ctx context.Context, a ui.Agent) (ui.State, error) {
 	return ui.State{Commit: now.State(), Turn: now.Turn()}, nil
 }
 
+// Highlight colours the syntax of a diff.
+func (d *desk) Highlight(ctx context.Context, diff string, dark bool) string {
+	return orchestrator.Highlight(ctx, d.home, diff, dark)
+}
+
 func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	if a.Far {
 		return ui.Question{}, errors.New("its question is answered in its pane: Enter, or paw answer " + a.Key())

@@ -129,6 +129,8 @@ type Paw interface {
 	Forecasts(ctx context.Context, session string) (map[string]Forecast, error)
 	// State takes a snapshot of an agent's work, for commands that are to act on exactly that work.
 	State(ctx context.Context, a Agent) (State, error)
+	// Highlight returns a diff with colours for the syntax of its lines, or the diff as it is.
+	Highlight(ctx context.Context, diff string, dark bool) string
 	// Question returns what an agent asks and the answers. The error says why the desk cannot
 	// answer for the user.
 	Question(ctx context.Context, a Agent) (Question, error)

@@ -43,6 +43,7 @@ type played struct {
 }
 
 func (p *played) Look(context.Context) (Board, error)                            { return Board{}, nil }
+func (p *played) Highlight(_ context.Context, diff string, _ bool) string        { return diff }
 func (p *played) Doing(context.Context, []Agent) map[string]Doing                { return nil }
 func (p *played) Changed() bool                                                  { return false }
 func (p *played) ShowAll(all bool)                                               { p.all = all }

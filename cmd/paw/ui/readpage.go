@@ -53,6 +53,7 @@ func (m *Model) freshen() tea.Cmd {
 	number, paw, ctx := m.last, m.paw, m.ctx
 	a, _ := m.current()
 	ofNow := m.tab == tabDiff && m.scope.turn == 0 && m.scope.with == "" && !a.Far
+	colours, dark := m.tab == tabDiff && m.colour, m.dark
 	words = append([]string{"--no-pager", "--color", m.colourFlag()}, words...)
 	return func() tea.Msg {
 		msg := pageMsg{number: number}
@@ -63,7 +64,9 @@ func (m *Model) freshen() tea.Cmd {
 		}
 		var out bytes.Buffer
 		paw.Run(ctx, &out, words...)
-		msg.text = out.String()
+		if msg.text = out.String(); colours {
+			msg.text = paw.Highlight(ctx, msg.text, dark)
+		}
 		return msg
 	}
 }
