@@ -86,6 +86,13 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 			row.Lands = marks[i]
 			board.Agents = append(board.Agents, row)
 		}
+		for _, one := range orchestrator.HappenedIn(st) {
+			name := one.Agent
+			if len(statuses) > 1 {
+				name = st.Session.Name + "/" + name
+			}
+			board.Events = append(board.Events, ui.Event{At: one.At, Text: name + " " + one.What, Bad: one.Bad})
+		}
 	}
 	d.addHosts(&board, d.feeds.now(), d.home.Now())
 	for _, problem := range problems {

@@ -296,7 +296,10 @@ func input(open *Record, e Event) []Action {
 
 // joinedBy applies a joined prompt to the record. A prompt to one of several conversations answers
 // no question of the others.
-func (r *Record) joinedBy(conversation string) {
+func (r *Record) joinedBy(conversation string, at time.Time) {
+	if i := slices.IndexFunc(r.Asked, func(a Asked) bool { return conversation == "" || a.Conversation == conversation }); i >= 0 {
+		r.Answered = &Asked{Conversation: r.Asked[i].Conversation, Question: r.Asked[i].Question, Since: at}
+	}
 	if conversation == "" {
 		r.answered()
 		return

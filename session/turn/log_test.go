@@ -98,6 +98,7 @@ func TestReadsTheFormat(t *testing.T) {
 		Prompt: "fix \"it\" <now> & here\nplease", Launch: "l1", Conversation: "c1", TurnID: "t1", StartCommit: "aaa",
 		StartedAt: second(1), EndedAt: &ended,
 		Outcome: "success", CommitHash: "bbb", Snapshot: "ccc", Message: "done",
+		Answered: &Asked{Conversation: "c1", Question: "Bash: git push", Since: time.Date(2026, 11, 21, 3, 0, 4, 5000000, time.UTC)},
 		Children: []string{"helper", "tester"}, Notes: []string{"\xff\xfe", "tagged late"},
 		LastEventAt: second(8), LogFile: path,
 	}

@@ -43,6 +43,7 @@ type Record struct {
 	WaitingSince *time.Time
 	Question     string
 	Asked        []Asked  // all open questions, Question first; several if several conversations work for the turn
+	Answered     *Asked   // the question that was answered last, and when; nil for none
 	Children     []string // agents that the turn started, in that order
 	Notes        []string
 	// Folder is where the CLI worked last, when that was outside of the agent's worktree, else "".
@@ -120,7 +121,7 @@ func (r Record) clone() Record {
 	r.Notes, r.Strays, r.Outside = slices.Clone(r.Notes), slices.Clone(r.Strays), slices.Clone(r.Outside)
 	r.OlderIDs, r.Others, r.Asked = slices.Clone(r.OlderIDs), slices.Clone(r.Others), slices.Clone(r.Asked)
 	r.EndedAt, r.WaitingSince, r.LimitedSince = clone(r.EndedAt), clone(r.WaitingSince), clone(r.LimitedSince)
-	r.Limit, r.Held = clone(r.Limit), clone(r.Held)
+	r.Limit, r.Held, r.Answered = clone(r.Limit), clone(r.Held), clone(r.Answered)
 	return r
 }
 

@@ -103,7 +103,7 @@ func (r *replay) apply(l line) bool {
 	rec.State, rec.LastEventAt = to, l.At
 	switch l.Event {
 	case eventExecute:
-		rec.joinedBy(string(l.Conversation))
+		rec.joinedBy(string(l.Conversation), l.At)
 		if l.TurnID != "" {
 			rec.OlderIDs, rec.TurnID = append(rec.OlderIDs, rec.TurnID), string(l.TurnID)
 			if rec.Held != nil && rec.Held.Subagents == 0 { // The CLI has gone on.

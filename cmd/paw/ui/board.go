@@ -59,6 +59,14 @@ type Board struct {
 	Place    string   // says whose sessions are listed: "all sessions", a repository or a folder
 	Queues   []string // one line for each session with a queue
 	Problems []string
+	Events   []Event // what has happened lately, as far as the look shows it
+}
+
+// Event is something that has happened.
+type Event struct {
+	At   time.Time
+	Text string
+	Bad  bool
 }
 
 // Doing is what an agent's CLI does now, by its own record. The zero value is for a record that tells

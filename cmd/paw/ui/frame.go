@@ -18,6 +18,11 @@ func (f frame) draw() []string {
 		screen[f.height-1] = f.footLine()
 	}
 	list, detail := append(f.listView(l.list), make([]string, l.queues.height)...), f.detailView(l)
+	if l.events.height > 0 {
+		for y, line := range f.eventsView(l.events) {
+			screen[l.events.y+y] = f.Fill(line, l.events.width)
+		}
+	}
 	for y := range l.list.height + l.queues.height {
 		screen[l.list.y+y] = f.Fill(list[y], l.list.width)
 	}

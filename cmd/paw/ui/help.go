@@ -37,6 +37,7 @@ var helpFor = []struct {
 		{"i", "interrupt its turn", "paw interrupt A"},
 		{"x", "stop; then remove", "paw stop A"},
 		{"Q", "what is queued", "paw queue"},
+		{"@", "output of past commands", ""},
 		{"r", "rewind its files", "paw rewind A N"},
 		{"R", "recover after a crash", "paw recover"},
 	}},

@@ -114,6 +114,8 @@ func (m *Model) inList(word string) tea.Cmd {
 		return m.askStart()
 	case "Q":
 		return showQueue(m)
+	case "@":
+		return m.showPast()
 	default:
 		if a, ok := m.current(); ok {
 			return m.act(word, a)
@@ -244,6 +246,10 @@ func (m *Model) inOutput(word string) tea.Cmd {
 	case "esc", "q", "enter":
 		m.leaveRun()
 		return nil
+	case "@":
+		if m.run.over {
+			return m.showPast()
+		}
 	case "ctrl+c":
 		if m.run.over {
 			m.leaveRun()

@@ -21,6 +21,7 @@ const (
 type layout struct {
 	list, detail area
 	queues       area // below the last line of the list
+	events       area // at the bottom of the list, or of the detail below the list
 	beside       bool
 	editor       area // of the question to the user: above the line of help, or a box above the detail
 }
@@ -63,7 +64,7 @@ func (m *Model) layout() layout {
 	if m.ask != nil && m.ask.boxed() {
 		l.editor, l.detail, l.list = m.ask.box(m.measure, l.detail, l.list)
 	}
-	return m.withQueues(l)
+	return m.withEvents(m.withQueues(l))
 }
 
 // withQueues cuts the room for the lines about queues from the list. The queues stay visible

@@ -60,13 +60,15 @@ type Model struct {
 	page   page // for the tabs turns, diff and log
 	scope  scope
 
-	focus   bool   // keys go to the page
-	run     *run   // the command whose output is shown
-	later   []*run // commands whose output came while the user read another one's
-	behind  []*run // commands that run on, although the user has left their output
-	last    int    // number of the last command or page that was requested
-	running int    // number of commands that run
-	done    int    // number of commands that have ended
+	focus   bool    // keys go to the page
+	run     *run    // the command whose output is shown
+	later   []*run  // commands whose output came while the user read another one's
+	behind  []*run  // commands that run on, although the user has left their output
+	last    int     // number of the last command or page that was requested
+	running int     // number of commands that run
+	done    int     // number of commands that have ended
+	past    []*run  // the last commands that have ended, with their output
+	events  []Event // what has happened, the oldest first
 	ask     *ask
 	drafts  map[string]string // comments that the user has begun, by the agent's key and the line
 	sending sending

@@ -111,6 +111,7 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 		r := m.run
 		r.over, r.code, r.took = true, msg.code, msg.took
 		r.lines = append(r.lines, m.cleaned(r.pending)...)
+		m.remember(r)
 		if msg.code == 0 && r.next != nil && m.ask == nil && r.hasLine(r.next.plan) {
 			m.ask = r.next
 		}
@@ -130,6 +131,8 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 		text += "\n\nThis was not sent:\n\n" + unsent
 	}
 	lines := m.cleaned(text)
+	ended := &run{number: msg.number, words: words, lines: lines, over: true, code: msg.code, took: msg.took}
+	m.remember(ended)
 	switch {
 	case planned: // nobody waits for the plan any more
 	case left >= 0 && msg.code == 0 && len(lines) > 0: // its output would cover what the user looks at
@@ -139,7 +142,7 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 	case len(lines) <= 1:
 		m.say(msg.code != 0, "%s", display.Strip(strings.Join(lines, "")))
 	default:
-		m.show(&run{number: msg.number, words: words, lines: lines, over: true, code: msg.code, took: msg.took})
+		m.show(ended)
 	}
 	return fresh
 }
