@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -124,7 +125,7 @@ func (w *Watch) follow(before map[string]fileStamp, all []*observe.Facts) {
 func writtenTo(h *app.App, all []*observe.Facts) []string {
 	paths := []string{h.Paths.SessionsDir} // replacing a record changes its directory
 	for _, f := range all {
-		paths = append(paths, h.Queues().Folder(f.Session.Name))
+		paths = append(paths, h.Queues().Folder(f.Session.Name), checks.RunningFile(h, f.Session))
 		for _, a := range f.Agents {
 			turns := h.TurnDir(f.Session.Name, a.Record.Name).Path
 			paths = append(paths, turns)

@@ -54,6 +54,9 @@ func (l Locks) Check(ctx context.Context, session string) (unlock func(), err er
 	return l.ofSession(ctx, "checks of ", "check", session)
 }
 
+// CheckHeld reports whether a session's Check lock is held, without waiting.
+func (l Locks) CheckHeld(session string) bool { return l.held("check-" + session + ".lock") }
+
 func (l Locks) ofSession(ctx context.Context, what, kind, name string) (unlock func(), err error) {
 	if err := validateRecordName(name); err != nil {
 		return nil, err

@@ -18,6 +18,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/checks"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -81,9 +82,17 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 	board := ui.Board{Place: d.place(statuses), Queues: queueLines(ctx, d.home, statuses)}
 	for _, st := range statuses {
 		marks := orchestrator.LandMarks(st.Session)
+		running, checked := checks.RunningIn(d.home, st.Session)
 		for i := range st.Agents {
 			row := deskAgent(st, i)
 			row.Lands = marks[i]
+			if checked && row.Name == running.Agent {
+				row.State, row.Colour, row.Since = "checks", stateColours[colourOf(session.AgentStatus{State: session.StateRunning})], running.Since
+				if running.Landing {
+					row.State = "landing"
+				}
+				row.About = display.OneLine(fmt.Sprintf("check %d of %d: %s", running.Number, running.Of, running.Command))
+			}
 			board.Agents = append(board.Agents, row)
 		}
 		for _, one := range orchestrator.HappenedIn(st) {

@@ -27,7 +27,9 @@ type Checker struct {
 	Session  *session.Session
 	Repo     *worktree.Manager
 	Commands []string
-	Fresh    bool // run them also on what has passed them
+	Fresh    bool   // run them also on what has passed them
+	Agent    string // whose work is checked
+	Landing  bool   // the work lands if the checks pass
 
 	passed map[string]bool // trees that have passed in this process
 }
@@ -84,7 +86,11 @@ func (c *Checker) Run(ctx context.Context, commit string) error {
 	}
 	defer unlock()
 	c.App.Step("check.place")
+	now := Running{Agent: c.Agent, Landing: c.Landing, Of: len(c.Commands), Since: c.App.Now()}
+	defer func() { _ = os.Remove(RunningFile(c.App, c.Session)) }()
 	for _, command := range c.Commands {
+		now.Number, now.Command = now.Number+1, command
+		c.tell(now)
 		if err := c.one(ctx, place, tree, command); err != nil {
 			return err
 		}

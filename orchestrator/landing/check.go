@@ -82,5 +82,5 @@ func workToCheck(ctx context.Context, h *app.App, s *session.Session, agentName 
 
 // checker returns what runs checks on the agent's work. fresh runs them also on what has passed them.
 func (a asked) checker(fresh bool) *checks.Checker {
-	return &checks.Checker{App: a.App, Session: a.Session, Repo: a.Repo, Fresh: fresh}
+	return &checks.Checker{App: a.App, Session: a.Session, Repo: a.Repo, Fresh: fresh, Agent: a.Record.Name}
 }

@@ -34,6 +34,7 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		return nil, err
 	}
 	checker := w.checker(o.Fresh)
+	checker.Landing = true
 	if checker.Commands, err = checks.For(h, o.Checks, o.NoCheck); err != nil {
 		return nil, errs.WithHints(err, w.line(app.Without("check"), app.With("no-check")))
 	}
