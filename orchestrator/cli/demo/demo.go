@@ -129,7 +129,7 @@ func (driver) Ready() cli.Ready {
 // Marks lists the variable that a launch sets.
 func (driver) Marks() []string { return []string{hook} }
 
-// History reads the file of the conversation.
+// History reads the file of the conversation and, of the recent part, the steps of the open turn.
 func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	var all []program.Entry
 	t, err := records.ReadTalk(ctx, d, s, func(e program.Entry) { all = append(all, e) })
@@ -141,6 +141,11 @@ func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 			t.Notice(e.Timestamp, records.StoppedByUser)
 		case e.Event == "error":
 			t.Notice(e.Timestamp, e.Error)
+		case e.Type == program.TypeStep && !s.Recent: // the answer has what the step has said
+		case e.Type == program.TypeStep && e.Step == "say":
+			t.Say(history.RoleAssistant, e.Timestamp, e.Content)
+		case e.Type == program.TypeStep:
+			t.Answer(e.Timestamp, "", []history.ToolCall{{Name: e.Step, Arguments: e.Content}})
 		case e.Type != "event":
 			t.Strange(e.Type, e.Content != "")
 		}

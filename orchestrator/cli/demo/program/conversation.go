@@ -32,9 +32,14 @@ const (
 	exited      = "exit"  // Code
 )
 
-// Entry is one line of a conversation's file: a message (Role, Content) or an event (Type is "event").
+// TypeStep is the type of a line that a step of a prompt begins. The step is a part of no message.
+const TypeStep = "step"
+
+// Entry is one line of a conversation's file: a message (Role, Content), an event (Type is "event") or a
+// step (Step, Content).
 type Entry struct {
 	Type      string       `json:"type,omitempty"`
+	Step      string       `json:"step,omitempty"`
 	Role      history.Role `json:"role,omitempty"`
 	Content   string       `json:"content,omitempty"`
 	Event     string       `json:"event,omitempty"`

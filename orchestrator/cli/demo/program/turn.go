@@ -126,6 +126,9 @@ func (t *turn) work(ctx context.Context) error {
 		return t.note(ctx)
 	}
 	for _, s := range all {
+		if s.Verb == "say" || s.Verb == "run" {
+			t.conversation.append(Entry{Type: TypeStep, Step: s.Verb, Content: s.Text, Turn: t.conversation.turn, Timestamp: time.Now()})
+		}
 		if err := t.do(ctx, s); err != nil {
 			return err
 		}
