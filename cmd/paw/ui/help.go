@@ -112,6 +112,8 @@ func (f frame) hints() []hint {
 		return []hint{{"esc", "leave it running"}, {"ctrl+c", "interrupt it"}}
 	case f.run != nil:
 		return []hint{{"esc", "back"}, {"j k", "scroll"}, {"other keys", "go back and act"}}
+	case f.focus && f.tab == tabDiff && f.scope.with != "":
+		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"/", "search"}, {"d", "diff of one"}, {"?", "help"}}
 	case f.focus && f.tab == tabDiff:
 		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"B [ ]", "since"}, {"/", "search"}, {"b", "blame"}, {"?", "help"}}
 	case f.focus:

@@ -135,7 +135,9 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 	m.remember(ended)
 	switch {
 	case planned: // nobody waits for the plan any more
-	case left >= 0 && msg.code == 0 && len(lines) > 0: // its output would cover what the user looks at
+	case left >= 0 && msg.code != 0: // its output would cover what the user looks at
+		m.say(true, "%s: exit code %d; @ shows its output", title(words), msg.code)
+	case left >= 0 && len(lines) > 0:
 		m.say(false, "%s", display.Strip(lines[0]))
 	case len(lines) == 0 && msg.code == 0:
 		m.say(false, "%s: done", title(words))

@@ -60,6 +60,9 @@ func Read(diff string) Patch {
 		switch {
 		case strings.HasPrefix(plain, "diff --git "):
 			_, name, _ := strings.Cut(plain, " b/")
+			if name == "" { // of two agents: OLD/PATH NEW/PATH
+				name = withoutPrefix(plain[strings.LastIndexByte(plain, ' ')+1:])
+			}
 			p.Files, inHunk = append(p.Files, File{Name: name}), false
 			line.Kind, line.Text, line.File = Head, "", line.File+1
 		case line.File < 0:
@@ -74,6 +77,9 @@ func Read(diff string) Patch {
 	}
 	return p
 }
+
+// withoutPrefix removes what stands in front of a path for one of the two sides, such as b/.
+func withoutPrefix(name string) string { return name[strings.IndexByte(name, '/')+1:] }
 
 func (f *File) count(line string) {
 	switch {
@@ -92,8 +98,8 @@ func (f *File) marked(line string) bool {
 			continue
 		}
 		switch {
-		case mark.begin == "+++ " && strings.HasPrefix(rest, "b/"): // unambiguous, unlike the head when a name contains " b/"
-			f.Name = strings.TrimSuffix(rest[len("b/"):], "\t")
+		case (mark.begin == "+++ " || mark.begin == "--- ") && rest != "/dev/null": // unambiguous, unlike the head when a name has blanks
+			f.Name = strings.TrimSuffix(withoutPrefix(rest), "\t")
 		case mark.begin == "rename to " || mark.begin == "copy to ":
 			f.Name = rest
 		case strings.HasSuffix(mark.what, " "):

@@ -37,6 +37,10 @@ func TestRead(t *testing.T) {
 	if d := cmp.Diff(want, shown); d != "" {
 		t.Error(d)
 	}
+	two := "diff --git api/a b/x.go web/a b/x.go\n--- api/a b/x.go\n+++ web/a b/x.go\n@@ -1 +1 @@\n-a\ndiff --git api/y web/y\ndeleted file mode 100644\n--- api/y\n+++ /dev/null\n@@ -1 +0,0 @@\n-y\ndiff --git api/p.png web/p.png\nBinary files api/p.png and web/p.png differ\n"
+	if d := cmp.Diff([]patch.File{{"a b/x.go", "", 0, 1}, {"y", "deleted", 0, 1}, {"p.png", "", 0, 0}}, patch.Read(two).Files); d != "" {
+		t.Errorf("of two agents: %s", d)
+	}
 	tree := []patch.Row{{"docs/", -1}, {"  b.md", 0}, {"  new.md", 1}, {"x b/", -1}, {"  y", 2}, {"p.png", 3}}
 	if d := cmp.Diff(tree, p.Tree()); d != "" {
 		t.Error(d)
