@@ -114,6 +114,11 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 		return o.printDiff(cmd, s, agent, compared)
 	}
 	err = o.paged(cmd.Context(), h, func() error { return compared.Patch(cmd.Context(), o.DiffOptions, forChild(o.stdout)) })
+	if err == nil && isTerminal(o.stdout) {
+		if files, err := compared.Files(cmd.Context(), o.DiffOptions); err == nil && len(files) == 0 {
+			o.note(agent + ": no changes to show")
+		}
+	}
 	if err == nil && o.mark {
 		_, err = compared.MarkSeen(cmd.Context())
 	}

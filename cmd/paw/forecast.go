@@ -138,8 +138,6 @@ func withTarget(o observe.Forecast) string {
 		return first(o.Told)
 	case len(o.Submodules) > 0:
 		return "does not land: it would add, remove or move a submodule: " + first(o.Submodules)
-	case o.Files == 0 && o.Turn == 0:
-		return "nothing committed to land"
 	case o.Files == 0:
 		return nothingToLand
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/session"
 )
 
@@ -59,9 +61,19 @@ func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
 		return err
 	}
 	if o.json {
-		return o.printJSON(grepView(found, o.noted()))
+		err = o.printJSON(grepView(found, o.noted()))
+	} else {
+		err = o.printFound(cmd.Context(), h, found, more)
 	}
-	return o.paged(cmd.Context(), h, func() error {
+	if err == nil && len(found) == 0 {
+		return exitStatus(errs.Failed)
+	}
+	return err
+}
+
+// printFound prints the messages that were found; more counts the older ones.
+func (o *grepOptions) printFound(ctx context.Context, h *app.App, found []orchestrator.Match, more int) error {
+	return o.paged(ctx, h, func() error {
 		out := forReading(o.stdout)
 		for _, m := range found {
 			line := fmt.Sprintf("%s/%s%s  %s  %s", m.Session, m.Agent, turnWord(m.Turn), m.Role, around(m.Content, o.Text))

@@ -41,7 +41,7 @@ where there is one agent only. --pane shows what the CLI wrote to its pane inste
 tmux.log in the configuration has it kept.
 
 --grep finds the messages that have a text, in all conversations of the session's agents or
-of those that are named, with --all of all sessions; the newest first. 0 also without any.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
+of those that are named, with --all of all sessions; the newest first. Where no message has it, the exit status is 1.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
 		Example: `  paw log claude
   paw log claude 3 --full
   paw log claude --json

@@ -89,17 +89,13 @@ func queueView(list *queue.List, plan []string, dryRun bool) object {
 }
 
 func taskRows(tasks []session.Task) [][]cell {
-	rows := [][]cell{heads("ID", "STATE", "AGENT", "AFTER", "WHAT")}
+	rows := [][]cell{heads("ID", "STATE", "AGENT", "AFTER", "WHY", "WHAT")}
 	for _, t := range tasks {
-		what := t.What
-		if t.Why != "" && string(t.State) != t.Why {
-			what = t.Why + " · " + what
-		}
 		agent := t.Agent
 		if agent == "" { // the task gets a new agent
 			agent = "new " + strings.Join(t.CLIs, ",")
 		}
-		rows = append(rows, texts(t.ID, string(t.State), agent, strings.Join(t.After, ","), what))
+		rows = append(rows, texts(t.ID, string(t.State), agent, strings.Join(t.After, ","), queue.WhyInWords(t), t.What))
 	}
 	return rows
 }

@@ -15,6 +15,8 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/hosts"
 	"paw/orchestrator/observe"
+	"paw/orchestrator/queue"
+	"paw/session"
 )
 
 // situation is an agent, and what is said of it: its state, the word for that, the outcome by paw wait ("" for one that has not
@@ -53,7 +55,7 @@ var situations = []situation{
 	{"shop/made", "unknown", "starting", "", "waiting starting"},
 	{"shop/typed", "idle", "idle", "", "waiting "},
 	{"shop/copying", "idle", "idle", "", "waiting "},
-	{"spent/limited", "error", "limited until ", "error", "held limit:demo until "},
+	{"spent/limited", "error", "limited until ", "error", "held until "},
 	{"gone/calm", "suspended", "suspended", "crash", ""},
 	{"gone/cut", "suspended", "suspended", "crash", ""},
 	{"booted/calm", "suspended", "suspended", "crash", ""},
@@ -136,10 +138,9 @@ func (one situation) check(t *testing.T, w *world, a agentJSON, far observe.Agen
 		wants = fmt.Sprintf("paw: error: %s: was %s, and has no pane", one.agent, a.Word)
 	}
 	task := strings.TrimSuffix(cell("queue", 1)+" "+strings.Join(rows["queue"][one.agent][min(3, len(rows["queue"][one.agent])):], " "), " ")
-	if what, _, why := strings.Cut(task, " · "); why {
-		task = what
-	} else {
-		task, _, _ = strings.Cut(task, " ")
+	task, _, _ = strings.Cut(task, " do: ") // the prompt
+	if state, why, held := strings.Cut(one.queue, " "); held {
+		one.queue = state + " " + queue.WhyInWords(session.Task{State: session.TaskState(state), Why: why})
 	}
 	for _, c := range []struct{ who, got, want string }{
 		{"--json, the state", a.State, one.state}, {"--json, the word", a.Word, one.word}, {"status in a pipe", cell("pipe", 2), a.State},
@@ -294,7 +295,7 @@ func (w *world) inSituations() {
 		ok("queue", "add", "--id", agent, "shop/"+agent, "do: say more")
 	}
 	ok("queue", "add", "--id", "limited", "spent/limited", "do: say more")
-	waitFor(w.t, "the queue has tried to type", func() bool { return strings.Count(w.paw("queue", "shop").stdout, " · ") == 16 })
+	waitFor(w.t, "the queue has tried to type", func() bool { return strings.Count(w.paw("queue", "shop", "--json").stdout, `"why":"`) == 16 })
 }
 
 // of returns an agent of session shop, or SESSION/AGENT.
