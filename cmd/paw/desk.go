@@ -14,6 +14,7 @@ import (
 
 	"paw/orchestrator/hosts"
 
+	"paw/cmd/paw/standby"
 	"paw/cmd/paw/ui"
 	"paw/config/display"
 	"paw/orchestrator"
@@ -29,7 +30,7 @@ import (
 type desk struct {
 	app      *invocation
 	home     *app.App
-	guard    *guard
+	guard    *standby.Guard
 	commands sync.WaitGroup
 
 	mu     sync.Mutex
@@ -296,8 +297,8 @@ func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 // which would cover the pane.
 func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 	if a.Far {
-		d.guard.tell(leftTerminal)
-		defer d.guard.tell(hasTerminal)
+		d.guard.Tell(standby.LeftTerminal)
+		defer d.guard.Tell(standby.HasTerminal)
 		if err := attachThere(ctx, d.home, a.Key()); err != nil {
 			return false, d.told(err)
 		}
@@ -305,9 +306,9 @@ func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 	}
 	s, err := d.home.Load(a.Session)
 	if err == nil {
-		d.guard.tell(leftTerminal)
+		d.guard.Tell(standby.LeftTerminal)
 		err = orchestrator.Attach(ctx, d.home, s, a.Name)
-		d.guard.tell(hasTerminal)
+		d.guard.Tell(standby.HasTerminal)
 	}
 	if err != nil {
 		return false, d.told(err)
@@ -317,8 +318,8 @@ func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 
 // Edit opens the user's editor on a prompt.
 func (d *desk) Edit(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
-	d.guard.tell(leftTerminal)
-	defer d.guard.tell(hasTerminal)
+	d.guard.Tell(standby.LeftTerminal)
+	defer d.guard.Tell(standby.HasTerminal)
 	return orchestrator.EditPrompt(ctx, d.home, text, stdin, stdout, stderr)
 }
 
@@ -336,8 +337,8 @@ func openDesk(ctx context.Context, a *invocation, h *app.App, all bool) error {
 	// The library looks 25 times a second whether there is something to draw. With more than one
 	// processor Go wakes others each time, to search for work. Only the first look is waited for.
 	d.looked = sync.OnceFunc(func() { runtime.GOMAXPROCS(1) })
-	d.guard = guardTerminal(h, a.stdout.(*os.File)) // canShowDesk has checked the type
-	defer d.guard.dismiss()
+	d.guard = standby.Start(h, a.stdout.(*os.File)) // canShowDesk has checked the type
+	defer d.guard.Dismiss()
 	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all, News: d.news}, a.stdin, a.stdout, a.env)
 	cancel()
 	ended := make(chan struct{})

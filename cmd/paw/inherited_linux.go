@@ -10,9 +10,3 @@ import (
 func allCloseOnExec() bool {
 	return unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) == nil
 }
-
-// The ioctl requests that read and set the modes of a terminal.
-const (
-	getTermios = unix.TCGETS
-	setTermios = unix.TCSETS
-)

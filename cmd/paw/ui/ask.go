@@ -1,19 +1,18 @@
 package ui
 
 import (
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"paw/config/display"
+	"paw/cmd/paw/ui/field"
 )
 
 // set changes the text of the question.
-func (a *ask) set(t text) {
+func (a *ask) set(t field.Text) {
 	if a.text = t; !a.several {
-		a.text = textOf(strings.ReplaceAll(t.String(), "\n", " "))
-		a.text.at = min(t.at, len(a.text.chars))
+		a.text = field.Of(strings.ReplaceAll(t.String(), "\n", " "))
+		a.text.At = min(t.At, len(a.text.Chars))
 	}
 }
 
@@ -46,7 +45,7 @@ func (a *ask) height(m measure, width, height int) int {
 	if a.boxed() {
 		return min(len(m.Wrap(a.title, max(width-1, 1), maxTitle))+len(a.lines)+2, height)
 	}
-	rows, _, _ := a.text.rows(m, max(width-2, 1))
+	rows, _, _ := a.text.Rows(m, max(width-2, 1))
 	most := 1
 	if a.several {
 		most = max(height/2, 3)
@@ -65,7 +64,7 @@ func (a *ask) view(p palette, m measure, width, height int) []string {
 	for _, line := range a.lines {
 		lines = append(lines, m.Cut(line, width))
 	}
-	rows, row, _ := a.text.rows(m, max(width-2, 1))
+	rows, row, _ := a.text.Rows(m, max(width-2, 1))
 	top := a.top(row, len(rows), height-1)
 	for i := top; i < min(top+height-1, len(rows)); i++ {
 		mark := "  "
@@ -99,181 +98,4 @@ func (a *ask) top(row, rows, height int) int {
 // sure asks before do is called; verb says what the key y does.
 func sure(question, verb string, do func() tea.Cmd) *ask {
 	return &ask{title: question, keys: "y " + verb + " · any other key cancels", choose: map[string]string{"y": "y", "Y": "y"}, done: func(string) tea.Cmd { return do() }}
-}
-
-// text is an input field: its characters as a terminal shows them, each with its combining marks, and
-// the cursor, which is before chars[at]. A text is a value.
-type text struct {
-	chars []string
-	at    int
-}
-
-// textOf returns a text with the cursor at the end.
-func textOf(s string) text { return text{}.insert(s) }
-
-func (t text) String() string { return strings.Join(t.chars, "") }
-
-// insert puts s at the cursor, with \n for every line end and without control characters other than
-// \n and tab.
-func (t text) insert(s string) text {
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	s = strings.Map(func(r rune) rune {
-		if r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-	before, after := strings.Join(t.chars[:t.at], "")+s, t.chars[t.at:]
-	chars := characters(before) // the first character of s may combine with the character before the cursor
-	return text{append(chars, after...), len(chars)}
-}
-
-// characters divides a string into grapheme clusters.
-func characters(s string) []string {
-	var chars []string
-	for s != "" {
-		length, _ := display.Graphemes.Next(s)
-		chars, s = append(chars, s[:length]), s[length:]
-	}
-	return chars
-}
-
-// remove deletes the characters from one index to another.
-func (t text) remove(from, to int) text {
-	from, to = max(from, 0), min(to, len(t.chars))
-	if from >= to {
-		return t
-	}
-	return text{slices.Concat(t.chars[:from], t.chars[to:]), from}
-}
-
-// lineStart and lineEnd return the start and end of the cursor's line.
-func (t text) lineStart() int {
-	for i := t.at; i > 0; i-- {
-		if t.chars[i-1] == "\n" {
-			return i
-		}
-	}
-	return 0
-}
-
-func (t text) lineEnd() int {
-	if i := slices.Index(t.chars[t.at:], "\n"); i >= 0 {
-		return t.at + i
-	}
-	return len(t.chars)
-}
-
-// wordStart and wordEnd return the start of the word before the cursor and the end of the word
-// after the cursor.
-func (t text) wordStart() int {
-	i := t.at
-	for i > 0 && strings.TrimSpace(t.chars[i-1]) == "" {
-		i--
-	}
-	for i > 0 && strings.TrimSpace(t.chars[i-1]) != "" {
-		i--
-	}
-	return i
-}
-
-func (t text) wordEnd() int {
-	i := t.at
-	for i < len(t.chars) && strings.TrimSpace(t.chars[i]) == "" {
-		i++
-	}
-	for i < len(t.chars) && strings.TrimSpace(t.chars[i]) != "" {
-		i++
-	}
-	return i
-}
-
-// upDown moves the cursor one line, to the same column or the end of a shorter line.
-func (t text) upDown(down bool) text {
-	column := t.at - t.lineStart()
-	to := t
-	if down {
-		if to.at = t.lineEnd() + 1; to.at > len(t.chars) {
-			return t
-		}
-	} else {
-		if to.at = t.lineStart() - 1; to.at < 0 {
-			return t
-		}
-		to.at = to.lineStart()
-	}
-	to.at = min(to.at+column, to.lineEnd())
-	return to
-}
-
-// edited returns the text after a key; ok is false for keys that do not edit.
-func (t text) edited(key, typed string) (_ text, ok bool) {
-	switch key {
-	case "left", "ctrl+b":
-		t.at = max(t.at-1, 0)
-	case "right", "ctrl+f":
-		t.at = min(t.at+1, len(t.chars))
-	case "home", "ctrl+a":
-		t.at = t.lineStart()
-	case "end", "ctrl+e":
-		t.at = t.lineEnd()
-	case "up", "ctrl+p":
-		return t.upDown(false), true
-	case "down", "ctrl+n":
-		return t.upDown(true), true
-	case "alt+b", "alt+left", "ctrl+left":
-		t.at = t.wordStart()
-	case "alt+f", "alt+right", "ctrl+right":
-		t.at = t.wordEnd()
-	case "backspace", "ctrl+h":
-		return t.remove(t.at-1, t.at), true
-	case "delete", "ctrl+d":
-		return t.remove(t.at, t.at+1), true
-	case "ctrl+w", "alt+backspace":
-		return t.remove(t.wordStart(), t.at), true
-	case "ctrl+u":
-		return t.remove(t.lineStart(), t.at), true
-	case "ctrl+k":
-		return t.remove(t.at, t.lineEnd()), true
-	default:
-		if typed == "" {
-			return t, false
-		}
-		return t.insert(typed), true
-	}
-	return t, true
-}
-
-// rows breaks the text into rows of width columns, and returns the row and column of the cursor.
-func (t text) rows(m measure, width int) (rows []string, row, column int) {
-	var line strings.Builder
-	used := 0
-	for i := 0; ; i++ {
-		w, char := 1, ""
-		if i < len(t.chars) {
-			if char = t.chars[i]; char == "\t" {
-				char = "  "
-			}
-			w = m.Width(char)
-		}
-		if used+w > width && char != "\n" {
-			rows = append(rows, line.String())
-			line.Reset()
-			used = 0
-		}
-		if i == t.at {
-			row, column = len(rows), used
-		}
-		if i == len(t.chars) {
-			return append(rows, line.String()), row, column
-		}
-		if char == "\n" {
-			rows = append(rows, line.String())
-			line.Reset()
-			used = 0
-			continue
-		}
-		line.WriteString(char)
-		used += w
-	}
 }

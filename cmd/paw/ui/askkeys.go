@@ -50,7 +50,7 @@ func (m *Model) answered(key tea.KeyPressMsg) tea.Cmd {
 		return a.done(answer)
 	case "alt+enter", "shift+enter", "ctrl+j":
 		if a.several {
-			a.set(a.text.insert("\n"))
+			a.set(a.text.Insert("\n"))
 		}
 		return nil
 	case "ctrl+g":
@@ -59,7 +59,7 @@ func (m *Model) answered(key tea.KeyPressMsg) tea.Cmd {
 		}
 		return nil
 	}
-	t, ok := a.text.edited(word, key.Key().Text)
+	t, ok := a.text.Edited(word, key.Key().Text)
 	if !ok {
 		return nil
 	}

@@ -106,7 +106,7 @@ func (f frame) cursor() (x, y int, shown bool) {
 		return 0, 0, false
 	}
 	at := f.layout().editor
-	rows, row, column := f.ask.text.rows(f.measure, max(at.width-2, 1))
+	rows, row, column := f.ask.text.Rows(f.measure, max(at.width-2, 1))
 	top := f.ask.top(row, len(rows), at.height-1)
 	return column + 2, at.y + 1 + row - top, at.height > 1
 }

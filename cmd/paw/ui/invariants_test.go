@@ -165,13 +165,13 @@ func TestOutputIsNoTrap(t *testing.T) {
 }
 
 // Nothing is asked where there is nothing to land, or to take back. A command whose output was left stands in the first line;
-// what it says at its end covers nothing, unless it has failed.
+// what it says at its end covers nothing: @ shows it.
 func TestPlansAndWhatRunsOn(t *testing.T) {
 	paw := &played{pages: map[string]string{"land shop/api --dry-run": "shop/api: nothing to land, main has all of it\n"}}
 	if m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "L"); m.ask != nil || !strings.Contains(screenOf(m), "nothing to land") {
 		t.Errorf("it asks:\n%s", screenOf(m))
 	}
-	for code, shown := range []bool{false, true} {
+	for code, said := range []string{"landed", "exit code 1; @ shows its output"} {
 		m := opened(&played{}, fiveAgents(), Options{}, 120, 35)
 		_ = m.openly(nil, "land", "shop/api")
 		m = typed(m, "esc")
@@ -179,8 +179,11 @@ func TestPlansAndWhatRunsOn(t *testing.T) {
 			t.Errorf("nothing says that it runs:\n%s", got)
 		}
 		m = after(m, doneMsg{number: m.last, words: []string{"land", "shop/api"}, code: code, text: "landed\n  undo: paw land --undo\n"})
-		if got := screenOf(m); strings.Contains(got, "$ paw land") != shown || !strings.Contains(got, "landed") || strings.Contains(got, "api 0s") {
+		if got := screenOf(m); strings.Contains(got, "$ paw land") || !strings.Contains(got, said) || strings.Contains(got, "api 0s") {
 			t.Errorf("exit code %d:\n%s", code, got)
+		}
+		if got := screenOf(typed(m, "@")); !strings.Contains(got, "$ paw land") || !strings.Contains(got, "  undo: paw land --undo") {
+			t.Errorf("exit code %d, @:\n%s", code, got)
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"paw/cmd/paw/ui/field"
 )
 
 // pressed takes a key. helpFor lists the keys for the user.
@@ -126,7 +128,7 @@ func (m *Model) inList(word string) tea.Cmd {
 
 // askFilter asks for a text that the shown agents have to contain.
 func askFilter(m *Model) *ask {
-	return &ask{title: "show only", keys: "Enter filters · Esc clears", text: textOf(m.roster.filter), empty: true,
+	return &ask{title: "show only", keys: "Enter filters · Esc clears", text: field.Of(m.roster.filter), empty: true,
 		changed: m.roster.narrow, done: func(string) tea.Cmd { return nil }}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"paw/cmd/paw/ui/field"
 	"paw/config/display"
 )
 
@@ -82,7 +83,7 @@ type Model struct {
 type ask struct {
 	title   string
 	keys    string // explains the keys, in the line at the bottom
-	text    text
+	text    field.Text
 	several bool              // the text may have several lines
 	lines   []string          // shown below the title
 	choose  map[string]string // the answer that each key stands for; nil where the user writes a text

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"paw/cmd/paw/ui/field"
 	"paw/config/display"
 )
 
@@ -87,7 +88,7 @@ func askPrompt(m *Model, a Agent) tea.Cmd {
 			m.say(true, "the prompt is not kept: %s", display.FirstLine(err.Error()))
 		}
 	}
-	return m.asks(&ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: textOf(draft), keep: keep,
+	return m.asks(&ask{title: "prompt for " + named(all), keys: sendKeys, several: true, text: field.Of(draft), keep: keep,
 		done: func(prompt string) tea.Cmd {
 			draft := m.draft(a.Key())
 			if !taken {
@@ -192,7 +193,7 @@ const goOn = "go on"
 // user's text in draft.
 func (m *Model) askAgents(what, wrong, draft string, do func(items, prompt string) tea.Cmd) tea.Cmd {
 	there := m.paw.CLIs()
-	return m.asks(&ask{title: what + wrong, keys: "[NAME=]CLI, several with commas: " + strings.Join(there, ", ") + " · Esc cancels", text: textOf(draft), done: func(items string) tea.Cmd {
+	return m.asks(&ask{title: what + wrong, keys: "[NAME=]CLI, several with commas: " + strings.Join(there, ", ") + " · Esc cancels", text: field.Of(draft), done: func(items string) tea.Cmd {
 		items = strings.ReplaceAll(items, " ", "")
 		for item := range strings.SplitSeq(items, ",") {
 			if _, cli, named := strings.Cut(item, "="); !slices.Contains(there, item) && (!named || !slices.Contains(there, cli)) {

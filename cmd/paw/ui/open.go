@@ -185,7 +185,7 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		return msg()
 	case tea.PasteMsg:
 		if m.ask != nil {
-			m.ask.set(m.ask.text.insert(msg.Content))
+			m.ask.set(m.ask.text.Insert(msg.Content))
 		}
 	case tea.MouseClickMsg:
 		return m.clicked(msg)

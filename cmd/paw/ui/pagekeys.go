@@ -3,6 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"paw/cmd/paw/ui/field"
 	"paw/cmd/paw/ui/patch"
 	"paw/config/display"
 )
@@ -107,7 +108,7 @@ func (p *page) back(word string) bool {
 
 // askSearch asks for the text to search a page for.
 func askSearch(m *Model) *ask {
-	return &ask{title: "search", keys: "Enter searches, n and N go on · Esc cancels", text: textOf(m.page.search), done: func(answer string) tea.Cmd {
+	return &ask{title: "search", keys: "Enter searches, n and N go on · Esc cancels", text: field.Of(m.page.search), done: func(answer string) tea.Cmd {
 		m.page.search = answer
 		m.found(1)
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"paw/cmd/paw/ui/field"
 	"paw/config/display"
 )
 
@@ -180,7 +181,7 @@ func askComment(m *Model, a Agent) tea.Cmd {
 	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
 	return m.asks(&ask{title: "comment on " + linesMeant(m, first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
-		text: textOf(m.drafts[draft]), keep: func(text string) { m.drafts[draft] = text },
+		text: field.Of(m.drafts[draft]), keep: func(text string) { m.drafts[draft] = text },
 		done: func(said string) tea.Cmd {
 			m.page.marks = false
 			return later(m, func(ctx context.Context, paw Paw) (string, error) { return paw.Comment(ctx, a, raw, first, last, said) }, m.commented)
@@ -214,7 +215,7 @@ func (m *Model) commented(place string) tea.Cmd {
 // askChange lets the user change or delete a comment.
 func askChange(m *Model, a Agent, c Comment) tea.Cmd {
 	return m.asks(&ask{title: strings.TrimSuffix("your comment on "+c.Place, " on "), keys: "Enter keeps it, or deletes it where nothing is left · Ctrl-u empties it · Esc leaves it", several: true, empty: true,
-		text: textOf(c.Text), done: func(said string) tea.Cmd {
+		text: field.Of(c.Text), done: func(said string) tea.Cmd {
 			told := "comment kept; C sends all"
 			if said == "" {
 				told = "comment deleted"

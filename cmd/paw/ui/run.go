@@ -10,6 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"paw/cmd/paw/ui/field"
+	"paw/cmd/paw/ui/output"
 	"paw/config/display"
 )
 
@@ -99,7 +101,9 @@ func (m *Model) take(msg outputMsg) tea.Cmd {
 }
 
 // cleaned returns the lines of what a program has printed for a terminal.
-func (m *Model) cleaned(text string) []string { return cleaner{m.measure, m.colour}.lines(text) }
+func (m *Model) cleaned(text string) []string {
+	return output.Cleaner{Measure: m.measure, Colour: m.colour}.Lines(text)
+}
 
 // ran takes the end of a command. The page is requested again, since the command
 // may have changed what it shows.
@@ -318,7 +322,7 @@ func (m *Model) edited(text string, err error) tea.Cmd {
 	case err != nil:
 		m.say(true, "%s", display.FirstLine(err.Error()))
 	case m.ask != nil:
-		m.ask.set(textOf(strings.TrimRight(text, "\n")))
+		m.ask.set(field.Of(strings.TrimRight(text, "\n")))
 	}
 	return nil
 }
