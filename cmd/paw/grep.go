@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -79,7 +80,7 @@ func (o *grepOptions) printFound(ctx context.Context, h *app.App, found []orches
 			line := fmt.Sprintf("%s/%s%s  %s  %s", m.Session, m.Agent, turnWord(m.Turn), m.Role, around(m.Content, o.Text))
 			if isTerminal(o.stdout) {
 				width, _ := o.terminalSize()
-				line = broken(line, width, 2)
+				line = display.Broken(line, width, 2)
 			}
 			fmt.Fprintln(out, line)
 		}

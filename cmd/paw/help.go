@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"paw/config/display"
 	"paw/config/lazyregexp"
 )
 
@@ -100,7 +101,7 @@ func (p helpPrinter) showLong(ctx context.Context, text string) error {
 		return show()
 	}
 	width, height := p.terminalSize()
-	if text = broken(text, width, 2); strings.Count(text, "\n") < height {
+	if text = display.Broken(text, width, 2); strings.Count(text, "\n") < height {
 		return show()
 	}
 	h, err := p.paw()

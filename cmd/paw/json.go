@@ -1,22 +1,92 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
+	"strconv"
 	"strings"
 
-	"paw/cmd/paw/view"
 	"paw/orchestrator/app"
 )
 
+// paw's JSON is a contract of its own, apart from the session's record (docs/json.md). A field that
+// was not looked at is left out; a field that was looked at and is empty is null; an empty list is [].
+
 // object is a JSON object with its fields in their order.
-type object = view.Object
+type object []field
+
+type field struct {
+	name  string
+	value any
+}
+
+// MarshalJSON encodes the fields, without those whose value is absent.
+func (o object) MarshalJSON() ([]byte, error) { return encode(o) }
+
+// encoding is a text of JSON that grows.
+type encoding struct {
+	bytes.Buffer
+	encoder *json.Encoder // writes into the buffer
+}
+
+// encode encodes a value of a field.
+func encode(value any) ([]byte, error) {
+	var out encoding
+	out.encoder = json.NewEncoder(&out.Buffer)
+	out.encoder.SetEscapeHTML(false)
+	err := out.add(value)
+	return out.Bytes(), err
+}
+
+func (e *encoding) add(value any) error {
+	switch v := value.(type) {
+	case object:
+		sign := "{"
+		for _, f := range v {
+			if f.value == absent {
+				continue
+			}
+			e.WriteString(sign + strconv.Quote(f.name) + ":")
+			sign = ","
+			if err := e.add(f.value); err != nil {
+				return err
+			}
+		}
+		e.WriteString(strings.TrimSuffix(sign, ",") + "}")
+		return nil
+	case []object:
+		sign := "["
+		for _, one := range v {
+			e.WriteString(sign)
+			sign = ","
+			if err := e.add(one); err != nil {
+				return err
+			}
+		}
+		e.WriteString(strings.TrimSuffix(sign, ",") + "]")
+		return nil
+	}
+	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice && v.IsNil() {
+		value = []string{}
+	}
+	err := e.encoder.Encode(value)
+	e.Truncate(max(e.Len()-1, 0)) // the encoder ends with a line break
+	return err
+}
 
 // absent is the value of a field that is left out.
-var absent = view.Absent
+var absent any = struct{ absent bool }{}
 
 // given returns what a pointer leads to, and for nil the value of a field that is left out.
-func given[T any](pointer *T) any { return view.Given(pointer) }
+func given[T any](pointer *T) any {
+	if pointer == nil {
+		return absent
+	}
+	return *pointer
+}
 
 // orNull returns nil for the zero value, which is null in JSON.
 func orNull[T comparable](value T) *T {
@@ -28,10 +98,10 @@ func orNull[T comparable](value T) *T {
 }
 
 // objects converts each item of a list to JSON.
-func objects[T any](list []T, shown func(T) object) []object {
+func objects[T any](list []T, view func(T) object) []object {
 	all := make([]object, 0, len(list))
 	for _, item := range list {
-		all = append(all, shown(item))
+		all = append(all, view(item))
 	}
 	return all
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config/display"
-	"paw/config/lazyregexp"
 )
 
 // verbatim lists the commands whose output is not wrapped: other programs write it, or the command
@@ -33,74 +32,10 @@ func (p *printer) speaks(cmd *cobra.Command) {
 
 func (p *prose) Write(text []byte) (int, error) {
 	width, _ := sizeOf(p.terminal)
-	if _, err := io.WriteString(p.terminal, broken(string(text), width, 2)); err != nil {
+	if _, err := io.WriteString(p.terminal, display.Broken(string(text), width, 2)); err != nil {
 		return 0, err
 	}
 	return len(text), nil
-}
-
-// broken wraps the lines of a text that are longer than width. The rest of a line is indented to
-// the line's second column if there is one, else by hang columns more than the line.
-func broken(text string, width, hang int) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		content := strings.TrimSuffix(line, "\n")
-		if widthOf(content) <= width {
-			out.WriteString(line)
-			continue
-		}
-		indent := len(content) - len(strings.TrimLeft(content, " ")) + hang
-		if two := columns.Width(twoColumns().FindString(display.Strip(content))); two > 0 && two <= width/2 {
-			indent = two
-		}
-		out.WriteString(strings.Join(sentence(content, width, strings.Repeat(" ", indent)), "\n"))
-		out.WriteString(line[len(content):])
-	}
-	return out.String()
-}
-
-// widthOf returns the width of a text without its styles.
-func widthOf(text string) int { return columns.Width(display.Strip(text)) }
-
-// twoColumns matches a line up to its second column.
-var twoColumns = lazyregexp.New(`^ *\S+(?: \S+)*  +`)
-
-// sentence wraps a line between words, before a command and never within it. A command that is too
-// long is left to the terminal, so that it can be pasted whole.
-func sentence(line string, width int, indent string) (lines []string) {
-	words := strings.Split(line, " ")
-	from, used := 0, widthOf(words[0])
-	end := func(to int) {
-		lines = append(lines, strings.Join(words[from:to], " "))
-		words[to] = indent + words[to]
-		from, used = to, widthOf(words[to])
-	}
-	for i := 1; i < len(words); i++ {
-		w := widthOf(words[i]) + 1
-		if used+w <= width || strings.TrimSpace(strings.Join(words[from:i], "")) == "" {
-			used += w
-			continue
-		}
-		command := i
-		for command > from && !beginsCommand(words[command]) {
-			command--
-		}
-		if command == from && beginsCommand(words[from]) {
-			break
-		}
-		if command == from {
-			command = i
-		}
-		end(command)
-		i = command
-	}
-	return append(lines, strings.Join(words[from:], " "))
-}
-
-// beginsCommand reports whether a word, which may be indented, is a program that hints and plans name.
-func beginsCommand(word string) bool {
-	word = strings.TrimLeft(word, " ")
-	return word == "paw" || word == "git"
 }
 
 // said wraps a text that begins with begin, if standard error is a terminal that is too narrow for
@@ -114,7 +49,7 @@ func (p *printer) said(begin, text string) string {
 	if width-len(begin) < leastLast {
 		return text
 	}
-	return strings.TrimPrefix(broken(begin+" "+text, width, len(begin)+1), begin+" ")
+	return strings.TrimPrefix(display.Broken(begin+" "+text, width, len(begin)+1), begin+" ")
 }
 
 // cell is a field of a table. state names its colour, "" for none.

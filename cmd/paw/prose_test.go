@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"paw/config/display"
 )
 
 // Lines break between words and before a command, not within one; tables, other lines and line ends
@@ -22,10 +24,10 @@ func TestBroken(t *testing.T) {
 		"\x1b[2mcoloured and longer\x1b[m than\n":  "\x1b[2mcoloured and longer\x1b[m\n  than\n",
 		"ok  in two columns, the second\n":         "ok  in two columns,\n    the second\n",
 	} {
-		if diff := cmp.Diff(want, broken(text, 20, 2)); diff != "" {
+		if diff := cmp.Diff(want, display.Broken(text, 20, 2)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", text, diff)
 		}
-		if words := strings.Fields(broken(text, 20, 2)); !cmp.Equal(words, strings.Fields(text)) {
+		if words := strings.Fields(display.Broken(text, 20, 2)); !cmp.Equal(words, strings.Fields(text)) {
 			t.Errorf("%q: has other words now: %q", text, words)
 		}
 	}
