@@ -28,9 +28,22 @@ func EachLine[T any](path string, visit func(T) bool) error {
 
 // CountLines is like EachLine, and counts the lines that were skipped.
 func CountLines[T any](path string, visit func(T) bool) (skipped int, err error) {
+	err = Lines(path, func(line []byte) bool {
+		var value T
+		if json.Unmarshal(line, &value) != nil {
+			skipped++
+			return true
+		}
+		return visit(value)
+	})
+	return skipped, err
+}
+
+// Lines calls visit with the lines of a file, without their ends, until visit returns false.
+func Lines(path string, visit func(line []byte) bool) error {
 	file, err := disk.Open(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer file.Close()
 	reader := readers.Get().(*bufio.Reader)
@@ -38,19 +51,11 @@ func CountLines[T any](path string, visit func(T) bool) (skipped int, err error)
 	reader.Reset(file)
 	for {
 		line, err := reader.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			var value T
-			if json.Unmarshal(line, &value) != nil {
-				skipped++
-			} else if !visit(value) {
-				return skipped, nil
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return skipped, nil
+		if line = bytes.TrimSpace(line); len(line) > 0 && !visit(line) || errors.Is(err, io.EOF) {
+			return nil
 		}
 		if err != nil {
-			return skipped, err
+			return err
 		}
 	}
 }
