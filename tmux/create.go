@@ -201,7 +201,8 @@ func (c *Client) Respawn(ctx context.Context, paneID string, a AgentPane) error 
 func comforts(session string, s NewSession) []command {
 	commands := []command{shellOption(session)}
 	if refresh := s.Agents[0].refresh(); refresh != "" { // else the user's own interval stays
-		commands = append(commands, command{"set-option", "-t", session, refreshOption, refresh}, command{"set-option", "-t", session, "status-interval", refreshSeconds})
+		commands = append(commands, command{"set-option", "-t", session, refreshOption, refresh},
+			command{"if-shell", "-F", "-t", session, intervalStays, "", quotedScript([]command{{"set-option", "-t", session, "status-interval", refreshSeconds}})})
 	}
 	if s.Counts {
 		commands = append(commands, statusOptions(session)...)

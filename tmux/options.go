@@ -62,6 +62,11 @@ func checkAgents(agents []AgentPane) error {
 // refreshSeconds is tmux's status-interval, after which a label that is shown is set anew.
 const refreshSeconds = "5"
 
+// intervalStays is a format that tells whether the user's own status-interval stays: it is short
+// enough, or the status line runs programs, whose times the user has chosen.
+const intervalStays = "#{||:#{m/r:[#][(],#{status-left}#{status-right}#{status-format[0]}#{status-format[1]}#{window-status-format}#{window-status-current-format}}," +
+	"#{&&:#{status-interval},#{e|<=:#{status-interval}," + refreshSeconds + "}}}"
+
 // refreshWord matches words that neither a tmux format nor a shell expands.
 var refreshWord = lazyregexp.New(`^[A-Za-z0-9./_@:=,+-]+$`)
 

@@ -275,12 +275,21 @@ func TestTheUsersServerStaysAsItWas(t *testing.T) {
 // labels are set anew at it.
 func TestTheUsersIntervalStays(t *testing.T) {
 	c := privateClient(t)
-	for _, tt := range []struct{ name, program, want string }{{"a", "/bin/true", "5"}, {"b", "/a path/paw", ""}} {
+	create(t, c, newSession1(t, "first", 1))
+	for _, tt := range []struct{ name, program, option, value, want string }{
+		{"a", "/bin/true", "status-interval", "15", "5"},
+		{"b", "/a path/paw", "status-interval", "15", ""},
+		{"c", "/bin/true", "status-interval", "0", "5"},
+		{"d", "/bin/true", "status-interval", "1", ""},
+		{"e", "/bin/true", "status-interval", "60", "5"},
+		{"f", "/bin/true", "status-left", "at #(uptime)", ""},
+	} {
+		raw(t, c, "set-option", "-g", tt.option, tt.value)
 		s := newSession1(t, tt.name, 1)
 		s.Agents[0].Refresh = []string{tt.program}
 		made := create(t, c, s)
 		if got := raw(t, c, "show-options", "-v", "-t", made.SessionID, "status-interval"); got != tt.want {
-			t.Errorf("%s: the interval is %q, want %q", tt.program, got, tt.want)
+			t.Errorf("%s, %s %s: the interval is %q, want %q", tt.program, tt.option, tt.value, got, tt.want)
 		}
 	}
 }

@@ -58,6 +58,11 @@ func listHosts(a *invocation) error {
 	if a.json {
 		return a.printJSON(map[string]any{"version": 1, "hosts": h.Config.Hosts})
 	}
+	for _, key := range h.Config.Ignored {
+		if strings.HasPrefix(key, "hosts.") {
+			a.note(key + " of the repository is left out: a repository has no say in it")
+		}
+	}
 	if len(h.Config.Hosts) == 0 {
 		fmt.Fprintln(a.stdout, "no hosts; paw host add NAME [USER@]DESTINATION adds one")
 		return nil

@@ -35,6 +35,9 @@ func hostNamed(h *app.App, name string) (hosts.Host, error) {
 		return hosts.Host{Name: name, Host: known}, nil
 	}
 	e := errs.New(errs.NotFound, "%s: no such host", name)
+	if slices.ContainsFunc(h.Config.Ignored, func(key string) bool { return strings.HasPrefix(key, "hosts."+name+".") }) {
+		e.Message += " (that of the repository is left out: a repository has no say in it)"
+	}
 	if near := config.Nearest(name, slices.Sorted(maps.Keys(h.Config.Hosts))); near != "" {
 		e.Message += fmt.Sprintf(" (did you mean %s?)", near)
 		e.Instead = errs.Instead{Of: name + ":", By: near + ":"}

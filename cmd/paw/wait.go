@@ -165,7 +165,7 @@ func (o *waitOptions) printWaited(w *children.Waited, enough bool) error {
 			o.note(one.Name() + ": " + one.Status.Reason)
 		}
 	}
-	if w.NobodyAtWork() {
+	if enough && w.NobodyAtWork() {
 		o.note("nobody is at work in " + w.Session + ": there is nothing to wait for")
 	}
 	return nil

@@ -118,7 +118,7 @@ func (o *waitOptions) waitEverywhere(ctx context.Context, h *app.App, waits []ma
 				cancel()
 			}
 		case <-look.C:
-			o.Look(soFar(waits, own.Load()))
+			o.Look(soFar(waits, own.Load(), o.WaitOptions))
 		}
 	}
 	if ctx.Err() != nil {
@@ -132,8 +132,8 @@ const lookEvery = 500 * time.Millisecond
 
 // soFar returns what is known while some waits go on: the finished waits, the last look at this
 // machine, and the names that were typed.
-func soFar(waits []machineWait, own *children.Waited) *children.Waited {
-	known := &children.Waited{}
+func soFar(waits []machineWait, own *children.Waited, o children.WaitOptions) *children.Waited {
+	known := &children.Waited{Anybody: len(o.Agents) == 0}
 	for i := range waits {
 		switch w := &waits[i]; { // of a wait that is not over, the result is not read
 		case w.over && w.waited != nil:

@@ -136,9 +136,9 @@ func markOf(program string) string {
 
 // lockHolders tells which processes hold the locks that a worktree manager waits for.
 type lockHolders struct {
-	paw        string                           // file name of this program
-	note       func(format string, args ...any) // reports what is waited for
-	unreadable func(sessionName string) bool    // the record of a session is there and cannot be read
+	paw   string                           // file name of this program
+	note  func(format string, args ...any) // reports what is waited for
+	store session.Store
 }
 
 // waits tells the user which process holds a locked file, and reports whether waiting for it makes
@@ -198,8 +198,19 @@ func (l lockHolders) unsettled(e *journal.MoveError) error {
 	if e.Live {
 		return l.busy(e.Path, e.Holder)
 	}
-	if e.Session != "" && l.unreadable(e.Session) { // recover NAME refuses such a session; the moves of a repository end with any
-		return errs.New(errs.Refused, "%w", e).Hint("paw recover --all")
+	refused := errs.New(errs.Refused, "%w", e)
+	if e.Session == "" {
+		return refused.Hint("paw recover")
 	}
-	return errs.New(errs.Refused, "%w", e).Hint("%s", strings.TrimSpace("paw recover "+e.Session))
+	if l.store.Unreadable(e.Session) != nil { // recover NAME refuses such a session; the moves of a repository end with any
+		return refused.Hint("paw recover --all")
+	}
+	if s, err := l.store.Load(e.Session); err == nil && s != nil {
+		for _, w := range s.Agents {
+			if w.WorktreePath == e.Path {
+				return refused.Hint("paw recover %s/%s", s.Name, w.Name)
+			}
+		}
+	}
+	return refused.Hint("paw recover %s", e.Session)
 }

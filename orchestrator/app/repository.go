@@ -90,7 +90,7 @@ func RootIn(repository gitdir.Repository) string {
 
 // Manager returns a worktree manager with paw's locks and messages.
 func (h *App) Manager(repository gitdir.Repository) *worktree.Manager {
-	holders := lockHolders{filepath.Base(h.Executable), h.Notef, func(name string) bool { return h.Store.Unreadable(name) != nil }}
+	holders := lockHolders{filepath.Base(h.Executable), h.Notef, h.Store}
 	return &worktree.Manager{
 		Repository: repository,
 		Locks: func(ctx context.Context) (func(), error) {

@@ -65,6 +65,8 @@ func (of scope) look(ctx context.Context, h *app.App, s *session.Session, names 
 		return nil, err
 	}
 	defer drop()
+	m, done := m.Writing()
+	defer done()
 	if err := app.RequireAgents(s, names...); err != nil {
 		return nil, err
 	}

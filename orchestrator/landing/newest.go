@@ -27,29 +27,42 @@ func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []w
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range agents {
+	chains, moved := make([]*turns.Chain, len(agents)), []string{}
+	for i, w := range agents {
 		if w.Session.Host != "" {
-			one := w.handed[w.Record.Name]
-			if one.Err != nil {
-				return nil, one.Err
-			}
-			all = append(all, newest{one.Twin, one.State, one.Turn})
 			continue
 		}
-		one, err := w.newestState(ctx, t, tips[w.Record.Branch])
-		if err != nil {
+		if chains[i], err = turns.ChainOf(ctx, w.Agent); err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		if tip := tips[w.Record.Branch]; tip != "" && tip != chains[i].Now().Head {
+			moved = append(moved, tip)
+		}
+	}
+	if len(moved) > 1 {
+		if _, err := m.Objects().Trees(ctx, moved...); err != nil { // for the states that follow
+			return nil, err
+		}
+	}
+	for i, w := range agents {
+		one := w.handed[w.Record.Name]
+		switch {
+		case chains[i] != nil:
+			now, err := w.newestState(ctx, t, chains[i], tips[w.Record.Branch])
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, now)
+		case one.Err != nil:
+			return nil, one.Err
+		default:
+			all = append(all, newest{one.Twin, one.State, one.Turn})
+		}
 	}
 	return all, nil
 }
 
-func (w work) newestState(ctx context.Context, t target, tip string) (newest, error) {
-	chain, err := turns.ChainOf(ctx, w.Agent)
-	if err != nil {
-		return newest{}, err
-	}
+func (w work) newestState(ctx context.Context, t target, chain *turns.Chain, tip string) (one newest, err error) {
 	now := chain.Now()
 	if now.Snapshot == "" { // after a move
 		if now.Snapshot, err = w.snapshotOf(ctx, now.Twin, chain.Refs); err != nil {
@@ -59,7 +72,7 @@ func (w work) newestState(ctx context.Context, t target, tip string) (newest, er
 	if tip == "" && len(chain.Refs) == 0 {
 		return newest{}, observe.BranchGone(w.Repo, w.Session, w.Record)
 	}
-	one := newest{twin: now.Twin, commit: now.Snapshot}
+	one = newest{twin: now.Twin, commit: now.Snapshot}
 	if last := w.Record.TurnHighWater; chain.End(last) == now.Twin {
 		one.turn = last
 	}

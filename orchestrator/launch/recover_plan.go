@@ -37,19 +37,18 @@ type Continuation struct {
 
 // RecoverFacts has the facts about one agent that planAgent decides by.
 type RecoverFacts struct {
-	sessionName  string
-	repoPath     string
-	named        bool // the user named the session: stopped agents come back too
-	record       session.Agent
-	tmux         session.Liveness
-	tmuxReason   string
-	running      live.Running
-	headless     string // what a paw does that holds the agent's lock without a pane
-	making       string // who makes the agent's worktree now
-	pid          int    // process that holds the agent's lock, 0 where unknown
-	otherMachine bool   // its lock is held from another boot, so by a machine that shares the home
-	exited       bool   // the CLI exited with 0, or the user left the CLI
-	launched     bool   // a launcher of this session ran at some time
+	sessionName string
+	repoPath    string
+	named       bool // the user named the session: stopped agents come back too
+	record      session.Agent
+	tmux        session.Liveness
+	tmuxReason  string
+	running     live.Running
+	headless    string // what a paw does that holds the agent's lock without a pane
+	making      string // who makes the agent's worktree now
+	pid         int    // process that holds the agent's lock, 0 where unknown
+	exited      bool   // the CLI exited with 0, or the user left the CLI
+	launched    bool   // a launcher of this session ran at some time
 
 	worktreeMissing bool   // the worktree does not exist, or a killed recover has left it half made
 	worktreeWrong   string // why the directory is not the agent's worktree, "" if it is
@@ -131,7 +130,7 @@ func planAgent(f RecoverFacts) Job {
 // refuseHeld refuses an agent whose lock is held without a pane.
 func refuseHeld(f RecoverFacts, j *Job) {
 	switch {
-	case f.otherMachine:
+	case f.running == live.Elsewhere:
 		j.Refuse(errors.New(session.ReasonOtherMachine), "paw status "+f.sessionName)
 	case f.pid == 0:
 		j.Refuse(errors.New("something that it started still runs outside of tmux and holds its lock"), "paw recover "+f.sessionName)
@@ -246,7 +245,6 @@ func factsFor(ctx context.Context, h *app.App, f observe.Facts, a observe.Agent)
 		return rf
 	}
 	if rf.running.Held() {
-		rf.otherMachine = rf.running == live.Paneless && f.Observation(a).OtherBoot
 		rf.worktreeMissing = f.Observation(a).WorktreeGone
 		return rf
 	}

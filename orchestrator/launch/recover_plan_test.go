@@ -56,7 +56,7 @@ func TestPlanAgent(t *testing.T) {
 		{name: "orphan with dead pane", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.pid = session.TmuxAlive, live.Paneless, 77
 		}, want: "claude: refused: pid 77 still runs outside of tmux; paw stop shop claude --only && paw recover shop"},
-		{name: "of another machine", change: func(f *RecoverFacts) { f.running, f.pid, f.otherMachine = live.Paneless, 77, true }, want: "claude: refused: it runs on another machine, which has this home as well; paw status shop"},
+		{name: "of another machine", change: func(f *RecoverFacts) { f.running, f.pid = live.Elsewhere, 77 }, want: "claude: refused: it runs on another machine, which has this home as well; paw status shop"},
 		{name: "orphan that is not known", change: func(f *RecoverFacts) { f.running = live.Paneless }, want: "claude: refused: something that it started still runs outside of tmux and holds its lock; paw recover shop"},
 		{name: "tmux silent", change: func(f *RecoverFacts) {
 			f.tmux, f.running, f.tmuxReason = session.TmuxUnknown, live.Unseen, "tmux did not answer"

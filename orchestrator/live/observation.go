@@ -220,6 +220,7 @@ const (
 	InPane                        // the agent's CLI runs in its pane
 	Headless                      // a paw runs a headless turn
 	Paneless                      // the agent's CLI, or a process that it started, runs on without the pane
+	Elsewhere                     // the lock is held by a process of another machine, which has this home as well
 	RunningUnseen                 // the lock is held, and tmux does not answer
 	Unseen                        // the lock is free, and tmux does not answer: a launcher may be starting
 	LockUnreadable                // unknown
@@ -227,7 +228,7 @@ const (
 
 // Held reports whether a process holds the agent's lock.
 func (r Running) Held() bool {
-	return r == InPane || r == Headless || r == Paneless || r == RunningUnseen
+	return r == InPane || r == Headless || r == Paneless || r == Elsewhere || r == RunningUnseen
 }
 
 // Free reports whether no process holds the agent's lock.
@@ -246,6 +247,8 @@ func (o Observation) Running() Running {
 			return RunningUnseen
 		case alive && !o.Respawned:
 			return InPane
+		case o.OtherBoot: // the lock of a process of this machine ends with the machine
+			return Elsewhere
 		}
 		return Paneless
 	case session.LockFree:

@@ -27,6 +27,7 @@ func TestRunning(t *testing.T) {
 		{"its CLI beside a shell in its pane", Observation{Lock: held, Pane: alive, Respawned: true}, Paneless},
 		{"its CLI beside a dead pane", Observation{Lock: held, Pane: dead}, Paneless},
 		{"its CLI after its server", Observation{Tmux: session.TmuxDead, Lock: held, Pane: gone}, Paneless},
+		{"its CLI on a machine with the same home", Observation{Tmux: session.TmuxDead, Lock: held, Pane: gone, OtherBoot: true}, Elsewhere},
 		{"a headless turn", Observation{Lock: held, Headless: true, Pane: gone}, Headless},
 		{"a headless turn beside a shell", Observation{Lock: held, Headless: true, Pane: alive, Respawned: true}, Headless},
 		{"a headless turn, tmux silent", Observation{Tmux: session.TmuxUnknown, Lock: held, Headless: true}, Headless},

@@ -33,7 +33,7 @@ func (o Observation) atPlace() session.AgentStatus {
 		return o.headless()
 	case InPane:
 		return o.inPane()
-	case Paneless:
+	case Paneless, Elsewhere:
 		return o.orphan()
 	case Starting, Foreign:
 		if o.young() {
@@ -77,7 +77,7 @@ func (o Observation) headless() session.AgentStatus {
 func (o Observation) orphan() session.AgentStatus {
 	reason := "a process runs on without its pane"
 	switch {
-	case o.OtherBoot: // the lock of a process of this machine ends with the machine
+	case o.Running() == Elsewhere:
 		reason = session.ReasonOtherMachine
 	case o.HolderPID > 0:
 		reason = fmt.Sprintf("process %d runs on without its pane", o.HolderPID)

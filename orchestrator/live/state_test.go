@@ -239,7 +239,7 @@ func brokenInvariant(o Observation, running Running, st session.AgentStatus) str
 		return "not explained"
 	case is(session.StateUnknown) && st.Reason == "":
 		return "unknown without a reason"
-	case at(Unseen, RunningUnseen, Making, Starting, Foreign, LockUnreadable, Paneless) && !is(session.StateUnknown):
+	case at(Unseen, RunningUnseen, Making, Starting, Foreign, LockUnreadable, Paneless, Elsewhere) && !is(session.StateUnknown):
 		return "a guess"
 	case at(Headless) && !is(session.StateRunning) && !waits:
 		return "a headless turn that does not run"
@@ -253,7 +253,7 @@ func brokenInvariant(o Observation, running Running, st session.AgentStatus) str
 		return "completed, and nobody said so"
 	case is(session.StateWaitingChildren) != (waits && State(withoutWait(o)).State != session.StateUnknown):
 		return "waits for children, or not"
-	case st.Orphan != at(Paneless):
+	case st.Orphan != at(Paneless, Elsewhere):
 		return "orphan, or not"
 	case o.WorktreeGone && !strings.Contains(st.Reason, session.ReasonWorktreeGone):
 		return "hides that the worktree is gone"

@@ -61,7 +61,7 @@ func RefuseNotAtRest(ctx context.Context, h *app.App, s *session.Session, agents
 // refuseStates refuses agents that are or may be in a turn, except those for which harmless holds.
 func refuseStates(h *app.App, f Facts, agents []string, harmless func(AgentStatus) bool) error {
 	s := f.Session
-	if err := cmp.Or(RefuseMade(f, agents), RefuseSilent(f, agents), refuseSetUps(f, agents)); err != nil {
+	if err := cmp.Or(RefuseElsewhere(f, agents), RefuseMade(f, agents), RefuseSilent(f, agents), refuseSetUps(f, agents)); err != nil {
 		return err
 	}
 	for _, a := range StatusOf(h, f).Agents {
@@ -130,6 +130,17 @@ func refuseSetUps(f Facts, agents []string) error {
 				refused = refused.Hint("paw attach %s %s", f.Session.Name, name)
 			}
 			return refused.Hint("paw stop %s %s", f.Session.Name, name)
+		}
+	}
+	return nil
+}
+
+// RefuseElsewhere refuses agents that run on another machine, with the same home: this one can
+// neither see nor end their processes.
+func RefuseElsewhere(f Facts, agents []string) error {
+	for _, a := range f.Agents {
+		if f.Running(a) == live.Elsewhere && slices.Contains(agents, a.Record.Name) {
+			return errs.New(errs.Locked, "%s: %s", a.Record.Name, session.ReasonOtherMachine).Hint("paw status %s", f.Session.Name)
 		}
 	}
 	return nil
@@ -225,6 +236,8 @@ func RefuseRunning(h *app.App, s *session.Session, f Facts, a Agent) error {
 	case live.InPane, live.RunningUnseen:
 		return errs.New(errs.Locked, "%s: its CLI runs (pid %d)", name, holderPID(a.Lock)).
 			Hint("paw send %s/%s", s.Name, name).Hint("paw stop %s %s", s.Name, name)
+	case live.Elsewhere:
+		return RefuseElsewhere(f, []string{name})
 	case live.Making:
 		return RefuseMade(f, []string{name})
 	case live.Starting:

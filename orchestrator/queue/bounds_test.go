@@ -89,6 +89,37 @@ func TestBreakerCostsTwoStarts(t *testing.T) {
 	}
 }
 
+// TestBreakerCountsTheCLIThatHasJustEnded: between the exit that a CLI reports and the end of its pane it may still have failed at
+// its start.
+func TestBreakerCountsTheCLIThatHasJustEnded(t *testing.T) {
+	w := newWorld(t)
+	w.most = 3
+	for range 3 {
+		w.add(session.Task{Kind: session.AgentTask, CLIs: []string{"a"}, What: "task"})
+	}
+	w.drain()
+	exit := func(one *Turn) {
+		aborted(turn.ReasonInterrupted)(one)
+		one.ErrorMessage = "the CLI exited"
+	}
+	first, second := w.agents["t1"], w.agents["t2"]
+	w.take(first)
+	w.take(second)
+	at := w.now()
+	last := &second.turns[0]
+	last.EndedAt = &at
+	exit(last)
+	w.midst = func() {
+		w.dies(first)
+		w.midst = func() { w.dies(second) }
+	}
+	w.end(first, exit)
+	w.drain()
+	if w.starts != quick {
+		t.Errorf("%d were started, and the first %d came to nothing\n%s", w.starts, quick, w)
+	}
+}
+
 // TestTasksThatAreOverLeave: what has been over for keep_days leaves the list, with its prompt, unless something waits for it.
 func TestTasksThatAreOverLeave(t *testing.T) {
 	w := newWorld(t)

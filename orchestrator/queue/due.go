@@ -248,7 +248,7 @@ func (d *decision) unproven(cli string) (at int) {
 		if agent.Status.Cause == session.CauseSetUp { // which may hang, and is no sign of the CLI
 			continue
 		}
-		if one == nil || one.State == turn.InProgress && d.now.Sub(one.StartedAt).Abs() < d.f.Pace.Proof {
+		if one == nil || one.State != turn.Finished && d.now.Sub(one.StartedAt).Abs() < d.f.Pace.Proof {
 			at++
 		}
 	}

@@ -103,7 +103,7 @@ func atRest(ctx context.Context, h *app.App, s *session.Session, names []string,
 	if err != nil {
 		return f, err
 	}
-	return f, cmp.Or(observe.RefuseMade(f, names), observe.RefuseSilent(f, names))
+	return f, cmp.Or(observe.RefuseElsewhere(f, names), observe.RefuseMade(f, names), observe.RefuseSilent(f, names))
 }
 
 // Removed tells what removing an agent did, and how to get it back.

@@ -69,6 +69,9 @@ func planStop(f observe.Facts, o StopOptions) (Stop, error) {
 	if f.Tmux == session.TmuxUnknown {
 		return p, observe.Unanswered(s, f.TmuxErr)
 	}
+	if err := observe.RefuseElsewhere(f, targets); err != nil {
+		return p, err
+	}
 	if p.Whole || !slices.ContainsFunc(f.Agents, func(a observe.Agent) bool { return a.Pane != nil && !slices.Contains(targets, a.Record.Name) }) {
 		p.Others = windowsOf(f.Others)
 	}

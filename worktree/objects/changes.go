@@ -190,31 +190,40 @@ func numstat(ctx context.Context, repo git.Repo, input string, counts map[string
 	return err
 }
 
-// byTrees returns the input of git diff-tree for pairs of commits, each by its two trees, which between names, and
-// none with the same tree twice. It asks git once for the trees that are not known.
-func (o *Store) byTrees(ctx context.Context, pairs [][2]string) (input string, between func(pair [2]string) string, err error) {
-	trees, commits, asks := map[string]string{}, []string{}, ""
-	for _, pair := range pairs {
-		for _, commit := range pair {
-			if _, there := trees[commit]; there {
-				continue
-			}
-			if trees[commit] = o.known.treeOf(commit); trees[commit] == "" {
-				commits, asks = append(commits, commit), asks+commit+"^{tree}\n"
-			}
+// Trees returns the trees of commits. It asks git once for those that are not known.
+func (o *Store) Trees(ctx context.Context, commits ...string) (map[string]string, error) {
+	trees, asked, asks := map[string]string{}, []string{}, ""
+	for _, commit := range commits {
+		if _, there := trees[commit]; there {
+			continue
+		}
+		if trees[commit] = o.known.treeOf(commit); trees[commit] == "" {
+			asked, asks = append(asked, commit), asks+commit+"^{tree}\n"
 		}
 	}
-	if asks != "" {
-		out, err := o.Home().Input(ctx, []byte(asks), "cat-file", "--batch-check=%(objectname)")
-		if err != nil {
-			return "", nil, err
+	if asks == "" {
+		return trees, nil
+	}
+	out, err := o.Home().Input(ctx, []byte(asks), "cat-file", "--batch-check=%(objectname)")
+	for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
+		if i < len(asked) && gitdir.IsOID(line) {
+			trees[asked[i]] = line
+			o.known.isTreeOf(asked[i], line)
 		}
-		for i, line := range strings.Split(strings.TrimSpace(out), "\n") {
-			if i < len(commits) && gitdir.IsOID(line) {
-				trees[commits[i]] = line
-				o.known.isTreeOf(commits[i], line)
-			}
-		}
+	}
+	return trees, err
+}
+
+// byTrees returns the input of git diff-tree for pairs of commits, each by its two trees, which between names, and
+// none with the same tree twice.
+func (o *Store) byTrees(ctx context.Context, pairs [][2]string) (input string, between func(pair [2]string) string, err error) {
+	var commits []string
+	for _, pair := range pairs {
+		commits = append(commits, pair[:]...)
+	}
+	trees, err := o.Trees(ctx, commits...)
+	if err != nil {
+		return "", nil, err
 	}
 	between = func(pair [2]string) string { return trees[pair[0]] + " " + trees[pair[1]] }
 	var lines []string

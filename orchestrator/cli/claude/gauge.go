@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
@@ -149,18 +150,21 @@ func costPoints(s cli.Spec, transcript string) []point {
 		return true
 	})
 	var before time.Time
-	_ = records.EachLine(transcript, func(l struct {
-		Type      string    `json:"type"`
-		Timestamp time.Time `json:"timestamp"`
-		Session   string    `json:"sessionId"`
-		Cost      float64   `json:"totalCostUSD"`
-	}) bool {
-		switch {
-		case l.Timestamp.After(before):
-			before = l.Timestamp
-		case l.Type == "cost-state" && l.Session == s.ConversationID:
+	_ = records.Lines(transcript, func(line []byte) bool {
+		var l struct {
+			Type    string  `json:"type"`
+			Session string  `json:"sessionId"`
+			Cost    float64 `json:"totalCostUSD"`
+		}
+		if bytes.Contains(line, []byte(`"cost-state"`)) && json.Unmarshal(line, &l) == nil && l.Type == "cost-state" && l.Session == s.ConversationID {
 			points = append(points, point{before, "", l.Cost})
 		}
+		records.Members(line, func(key, value []byte) {
+			var at time.Time
+			if string(key) == "timestamp" && at.UnmarshalJSON(value) == nil && at.After(before) {
+				before = at
+			}
+		})
 		return true
 	})
 	slices.SortStableFunc(points, func(a, b point) int { return a.at.Compare(b.at) })
@@ -243,7 +247,7 @@ func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 		return nil, err
 	}
 	subagents, _ := filepath.Glob(filepath.Join(cli.GlobQuote(subagentFiles(path)), "*.jsonl"))
-	uses, err := records.UsesIn(append([]string{path}, subagents...), func(l line) (id string, u cli.Use) {
+	uses, err := records.UsesIn(append([]string{path}, subagents...), "usage", func(l line) (id string, u cli.Use) {
 		if l.Type != "assistant" {
 			return "", cli.Use{}
 		}

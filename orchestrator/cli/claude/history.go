@@ -92,12 +92,13 @@ type contentBlock struct {
 
 // UnmarshalJSON reads a list of blocks, or a plain text as one block.
 func (c *contents) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*c = contents{{Type: "text", Text: text}}
-		return nil
+	if data[0] != '"' { // a try would read a long list once more
+		return json.Unmarshal(data, (*[]contentBlock)(c))
 	}
-	return json.Unmarshal(data, (*[]contentBlock)(c))
+	var text string
+	err := json.Unmarshal(data, &text)
+	*c = contents{{Type: "text", Text: text}}
+	return err
 }
 
 // text joins the texts of the blocks; an image or document becomes its type in brackets.

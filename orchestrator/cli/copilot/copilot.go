@@ -147,7 +147,7 @@ func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 			} `json:"usage"`
 		} `json:"data"`
 	}
-	return records.Uses(ctx, c, s, func(l line) (id string, u cli.Use) {
+	return records.Uses(ctx, c, s, "usage", func(l line) (id string, u cli.Use) {
 		if l.Type != "session.usage_record" {
 			return "", cli.Use{}
 		}

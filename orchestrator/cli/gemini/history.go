@@ -233,7 +233,7 @@ func (g driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 			Total  int64 `json:"total"`
 		} `json:"tokens"`
 	}
-	return records.Uses(ctx, g, s, func(l line) (id string, u cli.Use) {
+	return records.Uses(ctx, g, s, "tokens", func(l line) (id string, u cli.Use) {
 		if l.Type != "gemini" {
 			return "", cli.Use{}
 		}

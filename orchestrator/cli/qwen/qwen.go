@@ -189,7 +189,7 @@ func (q driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 			Total  int64 `json:"totalTokenCount"`
 		} `json:"usageMetadata"`
 	}
-	return records.Uses(ctx, q, s, func(l line) (id string, u cli.Use) {
+	return records.Uses(ctx, q, s, "usageMetadata", func(l line) (id string, u cli.Use) {
 		if l.Type != "assistant" {
 			return "", cli.Use{}
 		}

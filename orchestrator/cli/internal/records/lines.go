@@ -26,45 +26,56 @@ func EachLine[T any](path string, visit func(T) bool) error {
 	return err
 }
 
-// recentSize is how many bytes at the end of a file CountLines reads where only the newest lines are
-// wanted.
+// recentSize is how many bytes at the end of a file are read where only the newest lines are wanted.
 const recentSize = 128 << 10
 
 // CountLines is like EachLine, and counts the lines that were skipped. With recent, it only reads the
 // lines that begin in the last recentSize bytes.
 func CountLines[T any](path string, recent bool, visit func(T) bool) (skipped int, err error) {
+	from := int64(0)
+	if recent {
+		from = -recentSize
+	}
+	err = linesFrom(path, from, func(line []byte) bool {
+		var value T
+		if json.Unmarshal(line, &value) != nil {
+			skipped++
+			return true
+		}
+		return visit(value)
+	})
+	return skipped, err
+}
+
+// Lines calls visit with the lines of a file, without their ends, until visit returns false.
+func Lines(path string, visit func(line []byte) bool) error { return linesFrom(path, 0, visit) }
+
+// linesFrom is like Lines for those lines that begin in the last -from bytes; 0 is for all.
+func linesFrom(path string, from int64, visit func(line []byte) bool) error {
 	file, err := disk.Open(path)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer file.Close()
 	reader := readers.Get().(*bufio.Reader)
 	defer readers.Put(reader)
 	reader.Reset(file)
-	if info, err := file.Stat(); recent && err == nil && info.Size() > recentSize {
-		if _, err := file.Seek(-recentSize, io.SeekEnd); err != nil {
-			return 0, err
+	if info, err := file.Stat(); from < 0 && err == nil && info.Size() > -from {
+		if _, err := file.Seek(from, io.SeekEnd); err != nil {
+			return err
 		}
 		reader.Reset(file)
 		if _, err := reader.ReadBytes('\n'); err != nil { // the line that begins before
-			return 0, nil
+			return nil
 		}
 	}
 	for {
 		line, err := reader.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			var value T
-			if json.Unmarshal(line, &value) != nil {
-				skipped++
-			} else if !visit(value) {
-				return skipped, nil
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return skipped, nil
+		if line = bytes.TrimSpace(line); len(line) > 0 && !visit(line) || errors.Is(err, io.EOF) {
+			return nil
 		}
 		if err != nil {
-			return skipped, err
+			return err
 		}
 	}
 }

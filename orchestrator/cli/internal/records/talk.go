@@ -101,20 +101,26 @@ func CompactJSON(raw json.RawMessage) string {
 
 // Uses reads the tokens of the answers from the conversation's file. use returns those of a line,
 // and the answer's id where an answer can be on several lines: the newest one counts, at the time
-// of the first. Lines without tokens are skipped.
-func Uses[T any](ctx context.Context, cli cli.Driver, s cli.Spec, use func(T) (id string, u cli.Use)) ([]cli.Use, error) {
+// of the first. Lines without tokens are skipped; those without key, which each line with tokens
+// has, are not decoded.
+func Uses[T any](ctx context.Context, cli cli.Driver, s cli.Spec, key string, use func(T) (id string, u cli.Use)) ([]cli.Use, error) {
 	path, err := TranscriptFile(ctx, cli, s)
 	if err != nil {
 		return nil, err
 	}
-	return UsesIn([]string{path}, use)
+	return UsesIn([]string{path}, key, use)
 }
 
 // UsesIn is like Uses for several files, with no answer in more than one.
-func UsesIn[T any](paths []string, use func(T) (id string, u cli.Use)) ([]cli.Use, error) {
+func UsesIn[T any](paths []string, key string, use func(T) (id string, u cli.Use)) ([]cli.Use, error) {
 	var all []cli.Use
 	at := map[string]int{} // index of an answer by its id
-	read := func(line T) bool {
+	written := []byte(`"` + key + `"`)
+	read := func(text []byte) bool {
+		var line T
+		if !bytes.Contains(text, written) || json.Unmarshal(text, &line) != nil {
+			return true
+		}
 		id, u := use(line)
 		if u.Input+u.CacheRead+u.CacheWrite+u.Output == 0 {
 			return true
@@ -131,7 +137,7 @@ func UsesIn[T any](paths []string, use func(T) (id string, u cli.Use)) ([]cli.Us
 		return true
 	}
 	for _, path := range paths {
-		if err := EachLine(path, read); err != nil {
+		if err := Lines(path, read); err != nil {
 			return all, err
 		}
 	}
