@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"paw/cmd/paw/ui/patch"
 	"paw/config/display"
 )
@@ -17,7 +15,7 @@ const (
 )
 
 // treeWidth returns the columns of the files beside the diff, 0 where they stand in a list before it.
-func (m *Model) treeWidth(width int) int {
+func (m frame) treeWidth(width int) int {
 	if m.tab != tabDiff || len(m.page.patch.Files) < 2 || m.width < treeFrom || width < leastForTree {
 		return 0
 	}
@@ -29,7 +27,7 @@ func (m *Model) treeWidth(width int) int {
 }
 
 // treeRows returns the tree of the files, with their lines.
-func (m *Model) treeRows() []patch.Row {
+func (m frame) treeRows() []patch.Row {
 	rows := m.page.patch.Tree()
 	for i, row := range rows {
 		if row.File >= 0 {
@@ -39,12 +37,12 @@ func (m *Model) treeRows() []patch.Row {
 	return rows
 }
 
-func (m *Model) lineCounts(f patch.File) string {
+func (m frame) lineCounts(f patch.File) string {
 	return m.paint(fmt.Sprintf("+%d", f.Added), green) + " " + m.paint(fmt.Sprintf("-%d", f.Deleted), red)
 }
 
 // treeView draws the files, with a bar on the one at the cursor.
-func (m *Model) treeView(width, height int) []string {
+func (m frame) treeView(width, height int) []string {
 	rows := m.treeRows()
 	at := 0
 	for i, row := range rows {
@@ -71,7 +69,7 @@ func (m *Model) treeView(width, height int) []string {
 }
 
 // onBar draws a line as the one at the cursor, as wide as its place.
-func (m *Model) onBar(line string, width int) string {
+func (m frame) onBar(line string, width int) string {
 	if m.colour {
 		return display.OnBar(m.Fill(line, width))
 	}
@@ -87,7 +85,8 @@ func (p *page) takeDiff(m *Model, diff string) {
 }
 
 // arrange makes the lines of a diff for the present width. The cursor stays on its line.
-func (p *page) arrange(m *Model) {
+func (p *page) arrange(model *Model) {
+	m := model.frame()
 	listed := p.listed
 	p.tree = m.treeWidth(m.layout().detail.width) > 0
 	p.lines, p.at = nil, nil
@@ -117,7 +116,7 @@ func (p *page) arrange(m *Model) {
 const longestFileName = 60
 
 // listFiles lists the files of a diff. A comment on a line of the list is about the whole diff.
-func (m *Model) listFiles(files []patch.File, add func(patch.Line, string)) {
+func (m frame) listFiles(files []patch.File, add func(patch.Line, string)) {
 	width, added, deleted := 0, 0, 0
 	for _, f := range files {
 		width = min(max(width, m.Width(f.Name)), longestFileName)
@@ -128,23 +127,4 @@ func (m *Model) listFiles(files []patch.File, add func(patch.Line, string)) {
 		add(patch.Line{Kind: patch.Listed, File: i}, "  "+m.Fill(f.Name, width)+"  "+m.lineCounts(f))
 	}
 	add(patch.Line{Kind: patch.Text, File: -1}, "")
-}
-
-// compare shows what two agents differ in: the two marked ones, or the marked one and the selected one.
-func compare(m *Model, a Agent) tea.Cmd {
-	two := meant(m, a)
-	if len(two) == 1 && two[0].Key() != a.Key() {
-		two = append(two, a)
-	}
-	switch {
-	case len(two) > 2:
-		return m.say(true, "%d are marked: = compares two", len(two))
-	case len(two) < 2:
-		return m.say(true, "mark two agents with Space, and = shows what they differ in")
-	case two[0].Session != two[1].Session:
-		return m.say(true, "%s and %s are of two sessions: they cannot be compared", two[0].Key(), two[1].Key())
-	}
-	m.roster.choose(two[0])
-	m.scope = scope{of: two[0].Key(), with: two[1].Name}
-	return turnTo(m, tabDiff)
 }

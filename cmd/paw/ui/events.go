@@ -1,12 +1,10 @@
 package ui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"paw/config/display"
 )
 
@@ -19,7 +17,7 @@ const (
 )
 
 // happened adds events. An event that is known already, such as from the last board, counts once.
-func (m *Model) happened(more ...Event) {
+func happened(m *Model, more ...Event) {
 	for _, e := range more {
 		if !slices.Contains(m.events, e) {
 			m.events = append(m.events, e)
@@ -27,45 +25,6 @@ func (m *Model) happened(more ...Event) {
 	}
 	slices.SortStableFunc(m.events, func(a, b Event) int { return a.At.Compare(b.At) })
 	m.events = m.events[max(len(m.events)-mostEvents, 0):]
-}
-
-// remember keeps the output of a command that has ended. A failure is an event, too.
-func (m *Model) remember(r *run) {
-	m.past = append(m.past, r)
-	m.past = m.past[max(len(m.past)-mostPast, 0):]
-	if r.code != 0 {
-		m.happened(Event{At: m.now, Text: fmt.Sprintf("%s: exit code %d", title(r.words), r.code), Bad: true})
-	}
-}
-
-// showPast shows the output of the last command or, where that is shown, of the one before.
-func (m *Model) showPast() tea.Cmd {
-	if len(m.past) == 0 {
-		return m.say(false, "no command has run yet")
-	}
-	i := slices.Index(m.past, m.run)
-	if i < 0 {
-		i = len(m.past)
-	}
-	m.run = m.past[(i-1+len(m.past))%len(m.past)]
-	return nil
-}
-
-// withEvents cuts the room for the last events from what the list leaves, or from a tall pane below it.
-func (m *Model) withEvents(l layout) layout {
-	n := min(len(m.events), eventsShown) + 1
-	below := l.list.y + l.list.height + l.queues.height
-	switch used := min(len(m.frame().listLines(l.list.width, l.list.height)), l.list.height); {
-	case n == 1 || l.list.height == 0 || m.ask != nil && m.ask.boxed() && !l.beside:
-	case l.list.height-used > leastForEvents:
-		n = min(n, l.list.height-used-1)
-		l.list.height -= n
-		l.events = area{0, below - n, l.list.width, n}
-	case !l.beside && m.tab == tabPane && m.run == nil && l.detail.height > leastPane+leastForEvents:
-		l.detail.height -= n
-		l.events = area{0, l.detail.y + l.detail.height, l.detail.width, n}
-	}
-	return l
 }
 
 // eventsView draws the last events, the newest first.

@@ -116,8 +116,6 @@ func (m *Model) inList(word string) tea.Cmd {
 		return m.askStart()
 	case "Q":
 		return showQueue(m)
-	case "@":
-		return m.showPast()
 	default:
 		if a, ok := m.current(); ok {
 			return m.act(word, a)
@@ -144,7 +142,7 @@ func (m *Model) nextTab(word string) {
 // acts are the keys that act on the selected agent.
 var acts = map[string]func(m *Model, a Agent) tea.Cmd{
 	"enter": goToPane, "=": compare, "a": questionCmd, "s": askPrompt, "g": askGoOn, "C": commentsCmd, "m": markAllSeen, "L": planLanding, "U": planUndo,
-	"x": askStop, "i": askInterrupt, "R": askRecover, "r": askRewind, "+": askAdd,
+	"x": askStop, "i": askInterrupt, "@": showPast, "R": askRecover, "r": askRewind, "+": askAdd,
 	"t": func(m *Model, _ Agent) tea.Cmd { return turnTo(m, tabTurns) },
 	"o": func(m *Model, _ Agent) tea.Cmd { m.page.cursor = 0; return turnTo(m, tabLog) },
 	"d": func(m *Model, a Agent) tea.Cmd {
@@ -250,7 +248,7 @@ func (m *Model) inOutput(word string) tea.Cmd {
 		return nil
 	case "@":
 		if m.run.over {
-			return m.showPast()
+			return showPast(m, Agent{})
 		}
 	case "ctrl+c":
 		if m.run.over {

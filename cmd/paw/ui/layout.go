@@ -64,7 +64,7 @@ func (m *Model) layout() layout {
 	if m.ask != nil && m.ask.boxed() {
 		l.editor, l.detail, l.list = m.ask.box(m.measure, l.detail, l.list)
 	}
-	return m.withEvents(m.withQueues(l))
+	return withEvents(m, m.withQueues(l))
 }
 
 // withQueues cuts the room for the lines about queues from the list. The queues stay visible
@@ -80,6 +80,23 @@ func (m *Model) withQueues(l layout) layout {
 		y++ // a blank line, as between groups
 	}
 	l.queues = area{l.list.x, l.list.y + y, l.list.width, n}
+	return l
+}
+
+// withEvents cuts the room for the last events from what the list leaves, or from a tall pane below it.
+func withEvents(m *Model, l layout) layout {
+	n := min(len(m.events), eventsShown) + 1
+	below := l.list.y + l.list.height + l.queues.height
+	switch used := min(len(m.frame().listLines(l.list.width, l.list.height)), l.list.height); {
+	case n == 1 || l.list.height == 0 || m.ask != nil && m.ask.boxed() && !l.beside:
+	case l.list.height-used > leastForEvents:
+		n = min(n, l.list.height-used-1)
+		l.list.height -= n
+		l.events = area{0, below - n, l.list.width, n}
+	case !l.beside && m.tab == tabPane && m.run == nil && l.detail.height > leastPane+leastForEvents:
+		l.detail.height -= n
+		l.events = area{0, l.detail.y + l.detail.height, l.detail.width, n}
+	}
 	return l
 }
 

@@ -248,11 +248,10 @@ func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 				text = paint(text, bold)
 			}
 		case colState:
-			if style := a.Colour; f.stalled(a) {
-				text = paint(text, yellow)
-			} else {
-				text = paint(text, style)
+			if f.stalled(a) {
+				a.Colour = yellow
 			}
+			text = paint(text, a.Colour)
 		case colLines:
 			if added, deleted, ok := strings.Cut(text, " -"); ok && strings.HasSuffix(a.Turn, display.Ellipsis) {
 				text = paint(text, dim) // as they were before this turn
@@ -284,26 +283,6 @@ func briefly(a Agent) string {
 	return a.About
 }
 
-// turning are the signs of an agent at work. The sign changes each second while the CLI's record grows.
-const turning = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-
-// markOf returns a sign for the agent's group, for terminals without colours.
-func (f frame) markOf(a Agent) string {
-	switch {
-	case a.Runs && f.doing[a.Key()].Last.After(f.now.Add(-stallTime)):
-		return string([]rune(turning)[f.now.Unix()%10])
-	case a.Asks:
-		return "?"
-	case a.Group == NeedsYou:
-		return "✗"
-	case a.Group == ToReview:
-		return "✓"
-	case a.Group == Working:
-		return "▸"
-	}
-	return " "
-}
-
 // below draws About in the line below the agent's row.
 func (f frame) below(a Agent, width int) string {
 	style := dim
@@ -315,29 +294,6 @@ func (f frame) below(a Agent, width int) string {
 
 // belowIndent stands in front of the lines below a row.
 const belowIndent = "     "
-
-// stallTime is the time without a word in a CLI's record after which its agent is called stalled.
-const stallTime = time.Minute
-
-// stalled reports whether the record of a CLI at work has not grown for a while.
-func (f frame) stalled(a Agent) bool {
-	last := f.doing[a.Key()].Last
-	return a.Runs && !last.IsZero() && f.now.Sub(last) >= stallTime
-}
-
-// working draws what an agent at work does, "" where that is unknown.
-func (f frame) working(a Agent) string {
-	d := f.doing[a.Key()]
-	switch {
-	case !a.Runs || d.What == "":
-		return ""
-	case !d.Tool || d.Since.IsZero():
-		return f.paint(d.What, dim)
-	case f.stalled(a):
-		return f.paint(d.What, dim) + f.paint(" · "+ticking(f.now.Sub(d.Since)), yellow)
-	}
-	return f.paint(d.What+" · "+ticking(f.now.Sub(d.Since)), dim)
-}
 
 // listView draws the part of the list that is seen.
 func (f frame) listView(at area) []string {
@@ -408,14 +364,6 @@ func (f frame) topFor(lines []listLine, height int) int {
 		top = last - height + 1
 	}
 	return max(min(top, first), 0)
-}
-
-// ticking returns a duration that changes each second up to an hour, such as 12m05s.
-func ticking(d time.Duration) string {
-	if d < time.Minute || d >= time.Hour {
-		return Age(d)
-	}
-	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 }
 
 // Age returns a duration in its largest unit, such as 5m.

@@ -85,6 +85,25 @@ func markAllSeen(m *Model, a Agent) tea.Cmd {
 	})
 }
 
+// compare shows what two agents differ in: the two marked ones, or the marked one and the selected one.
+func compare(m *Model, a Agent) tea.Cmd {
+	two := meant(m, a)
+	if len(two) == 1 && two[0].Key() != a.Key() {
+		two = append(two, a)
+	}
+	switch {
+	case len(two) > 2:
+		return m.say(true, "%d are marked: = compares two", len(two))
+	case len(two) < 2:
+		return m.say(true, "mark two agents with Space, and = shows what they differ in")
+	case two[0].Session != two[1].Session:
+		return m.say(true, "%s and %s are of two sessions: they cannot be compared", two[0].Key(), two[1].Key())
+	}
+	m.roster.choose(two[0])
+	m.scope = scope{of: two[0].Key(), with: two[1].Name}
+	return turnTo(m, tabDiff)
+}
+
 // ofState adds the snapshot to a command. An agent of another machine has no snapshot here, and the
 // command is unchanged.
 func (s State) ofState(words ...string) []string {

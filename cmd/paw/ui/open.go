@@ -206,7 +206,7 @@ func (m *Model) looked(msg boardMsg) tea.Cmd {
 	}
 	next := m.roster.neighbour()
 	m.roster.board, m.failed, m.begun = msg.board, "", true
-	m.happened(msg.board.Events...)
+	happened(m, msg.board.Events...)
 	m.roster.number()
 	m.roster.arrange(next)
 	m.dropQuestion()

@@ -39,9 +39,6 @@ func (m *Model) inPage(word string) tea.Cmd {
 	}
 	switch word {
 	case "c":
-		if m.scope.with != "" {
-			return m.say(true, "a comment is on the work of one agent: d shows that of %s", a.Name)
-		}
 		if m.tab == tabDiff && len(m.page.lines) > 0 {
 			return askComment(m, a)
 		}

@@ -38,7 +38,7 @@ func (m *Model) wantedPage() (of string, words []string) {
 // freshen requests the page again if what it shows may have changed. The old page stays until the
 // answer comes.
 func (m *Model) freshen() tea.Cmd {
-	if m.tab == tabDiff && m.page.tree != (m.treeWidth(m.layout().detail.width) > 0) {
+	if m.tab == tabDiff && m.page.tree != (m.frame().treeWidth(m.layout().detail.width) > 0) {
 		m.page.arrange(m)
 	}
 	of, words := m.wantedPage()
@@ -117,8 +117,8 @@ func (p page) view(m *Model, width, height int) []string {
 		return []string{m.paint(m.emptyPage(), dim)}
 	}
 	var view, tree []string
-	if w := m.treeWidth(width); w > 0 && p.tree {
-		tree = m.treeView(w, height)
+	if w := m.frame().treeWidth(width); w > 0 && p.tree {
+		tree = m.frame().treeView(w, height)
 		width -= w
 	}
 	top := max(min(p.top, len(p.lines)-height), 0)
@@ -131,7 +131,7 @@ func (p page) view(m *Model, width, height int) []string {
 		line := m.Cut(p.lines[i], width-margin)
 		switch {
 		case m.focus && i >= first && i <= last:
-			line = m.onBar(line, width-margin)
+			line = m.frame().onBar(line, width-margin)
 		case p.search != "" && finds(display.Strip(line), p.search):
 			line = m.paint(display.Strip(line), under)
 		}
@@ -177,6 +177,9 @@ func (m *Model) readNotes() tea.Cmd {
 
 // askComment lets the user write a comment on the marked lines of the diff.
 func askComment(m *Model, a Agent) tea.Cmd {
+	if m.scope.with != "" {
+		return m.say(true, "a comment is on the work of one agent: d shows that of %s", a.Name)
+	}
 	first, last := m.page.markedRaw()
 	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)

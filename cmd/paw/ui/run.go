@@ -115,7 +115,7 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 		r := m.run
 		r.over, r.code, r.took = true, msg.code, msg.took
 		r.lines = append(r.lines, m.cleaned(r.pending)...)
-		m.remember(r)
+		remember(m, r)
 		if msg.code == 0 && r.next != nil && m.ask == nil && r.hasLine(r.next.plan) {
 			m.ask = r.next
 		}
@@ -136,7 +136,7 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 	}
 	lines := m.cleaned(text)
 	ended := &run{number: msg.number, words: words, lines: lines, over: true, code: msg.code, took: msg.took}
-	m.remember(ended)
+	remember(m, ended)
 	switch {
 	case planned: // nobody waits for the plan any more
 	case left >= 0 && msg.code != 0: // its output would cover what the user looks at
@@ -324,5 +324,27 @@ func (m *Model) edited(text string, err error) tea.Cmd {
 	case m.ask != nil:
 		m.ask.set(field.Of(strings.TrimRight(text, "\n")))
 	}
+	return nil
+}
+
+// remember keeps the output of a command that has ended. A failure is an event, too.
+func remember(m *Model, r *run) {
+	m.past = append(m.past, r)
+	m.past = m.past[max(len(m.past)-mostPast, 0):]
+	if r.code != 0 {
+		happened(m, Event{At: m.now, Text: fmt.Sprintf("%s: exit code %d", title(r.words), r.code), Bad: true})
+	}
+}
+
+// showPast shows the output of the last command or, where that is shown, of the one before.
+func showPast(m *Model, _ Agent) tea.Cmd {
+	if len(m.past) == 0 {
+		return m.say(false, "no command has run yet")
+	}
+	i := slices.Index(m.past, m.run)
+	if i < 0 {
+		i = len(m.past)
+	}
+	m.run = m.past[(i-1+len(m.past))%len(m.past)]
 	return nil
 }
