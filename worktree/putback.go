@@ -227,8 +227,10 @@ func (p *puttingBack) put(ctx context.Context) (err error) {
 		}
 	}
 	there := slices.DeleteFunc(slices.Clone(p.Skipped), func(name string) bool { return p.have[name] == "" })
-	if err := snapshot.UpdateBits(ctx, repo, "", nil, "--skip-worktree", there); err != nil {
-		return err
+	if len(there) > 0 {
+		if _, err := repo.Input(ctx, git.NulTerminated(there), git.Quietly("update-index", "--skip-worktree", "-z", "--stdin")...); err != nil {
+			return err
+		}
 	}
 	return snapshot.Refresh(ctx, repo)
 }
