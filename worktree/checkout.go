@@ -191,8 +191,8 @@ func obstaclesIn(l *snapshot.Look, changes []objects.Change) ([]Obstacle, error)
 	return slices.Compact(found), nil
 }
 
-// changes lists the paths that differ between the worktree's files and the goal of a rewind.
-func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
+// toDo lists the paths that differ between the worktree's files and the goal of a rewind.
+func (r *rewind) toDo(ctx context.Context) ([]objects.Change, error) {
 	all, err := objects.Between(ctx, r.Repo, r.now, r.to.Tree)
 	if err != nil {
 		return nil, err

@@ -41,12 +41,11 @@ type Moves struct {
 	journals  journal.Reader
 	snapshots *snapshot.Taker
 	waiting   gitdir.Waiting
-	settings  func(context.Context) (Settings, error)
 }
 
 // Names of the steps that Advance and Rewind report.
 const (
-	StepLocked = "move.locked" // the journal is open, and in an agent's worktree the index locked
+	StepLocked = "move.locked" // the journal is open
 	StepKept   = "move.kept"   // what an interrupted rewind has left is saved
 	StepFiles  = "move.files"
 	StepBranch = "move.branch"
@@ -131,7 +130,7 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 		return err
 	}
 	defer at.release()
-	if err := m.unlockStale(at); err != nil {
+	if err := m.journals.UnsettledAt(at.Checkout, false); err != nil {
 		return err
 	}
 	if err := at.awaitIndex(ctx); err != nil {
@@ -167,7 +166,7 @@ func (m *Moves) unhindered(ctx context.Context, v Move) ([]string, error) {
 		err = &ObstacleError{v.Checkout.Path, obstacles}
 	}
 	if err == nil {
-		err = tryFilters(ctx, *v.Checkout, m.settings, func() ([]objects.Change, error) {
+		err = tryFilters(ctx, *v.Checkout, func() ([]objects.Change, error) {
 			return objects.Between(ctx, m.objects.Home(), cmp.Or(v.FilesFrom, v.From), cmp.Or(v.FilesTo, v.To))
 		})
 	}

@@ -312,20 +312,19 @@ func (w *movesWorld) recovered(before map[string]map[string]string) {
 	}
 	for _, dir := range []string{w.Dir, w.p.Path} {
 		admin := gittest.GitDir(w.t, dir)
-		if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) {
+		if disk.Exists(filepath.Join(admin, journal.File)) || disk.Exists(filepath.Join(admin, "index.lock")) {
 			left, _ := filepath.Glob(filepath.Join(admin, "*.lock"))
-			w.fail("%s: a journal or a lock is left: %v, %q", dir, journal.Left(admin), left)
+			w.fail("%s: a journal or a lock is left: %v, %q", dir, disk.Exists(filepath.Join(admin, journal.File)), left)
 		}
 	}
 }
 
-// removeLocks removes what killed gits have left. paw's own locks stay.
+// removeLocks removes what killed gits have left.
 func (w *movesWorld) removeLocks() {
 	removeRefLocks(w.t, w.m.Repository.CommonDir)
 	for _, dir := range []string{w.Dir, w.p.Path} {
-		if lock := filepath.Join(gittest.GitDir(w.t, dir), "index.lock"); !LockedByPaw(lock) {
-			os.Remove(lock)
-		}
+		lock := filepath.Join(gittest.GitDir(w.t, dir), "index.lock")
+		os.Remove(lock)
 	}
 }
 
