@@ -3,15 +3,12 @@ package worktree
 import (
 	"context"
 	"io"
-	"slices"
 	"strings"
 
-	"paw/config/disk"
 	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
-	"paw/worktree/snapshot"
 )
 
 // requiresFilter matches settings that may require a filter (filter.NAME.required), or that name other ones.
@@ -20,10 +17,7 @@ var requiresFilter = lazyregexp.New(`(?i)required|\[include`)
 // tryFilters has git convert the files that changes bring to a checkout, and throws them away. A required
 // filter that fails then does so before the first file has moved: what is put back would be unconverted.
 func tryFilters(ctx context.Context, at gitdir.Checkout, changes func() ([]objects.Change, error)) error {
-	if !slices.ContainsFunc(snapshot.ConfigFiles(at.AdminDir), func(file string) bool {
-		content, _ := disk.ReadFile(file)
-		return requiresFilter().Match(content)
-	}) {
+	if !gitdir.InConfig(at.AdminDir, requiresFilter()) {
 		return nil
 	}
 	all, err := changes()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -157,10 +158,13 @@ var (
 	ErrNotSigned  = errors.New("the commit could not be signed")
 )
 
-// signsCommits reports whether the user has set commit.gpgSign.
+// maySign matches settings that may have paw sign commits, or that name other ones.
+var maySign = lazyregexp.New(`(?i)gpgsign|\[include`)
+
+// signsCommits reports whether the user has set commit.gpgSign. git is asked only where a file of settings may say so.
 func (o *Store) signsCommits(ctx context.Context) (bool, error) {
-	if o.known != nil && o.known.signs.Load() != nil {
-		return *o.known.signs.Load(), nil
+	if !gitdir.InConfig(o.Repository.CommonDir, maySign()) {
+		return false, nil
 	}
 	out, err := o.Home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
 	if git.ExitCode(err) == 1 { // commit.gpgSign is not set

@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
@@ -169,7 +168,7 @@ var convertsOutward = lazyregexp.New(`(?i)\b(filter=|eol\s*=\s*"?crlf|ident\b|wo
 // the folders above the file, or the configuration of the repository or the user. seen remembers
 // the files that were read.
 func (l *Look) converts(name string, seen map[string]bool) bool {
-	from := append(ConfigFiles(l.admin), AttributeFiles(l.admin)...)
+	from := append(gitdir.ConfigFiles(l.admin), gitdir.AttributeFiles(l.admin)...)
 	for folder := path.Dir(name); ; folder = path.Dir(folder) {
 		from = append(from, filepath.Join(l.path(folder), ".gitattributes"))
 		if folder == "." {
@@ -185,24 +184,6 @@ func (l *Look) converts(name string, seen map[string]bool) bool {
 		}
 		return matches
 	})
-}
-
-// ConfigFiles returns the files with git's settings for a worktree, without those that they include.
-func ConfigFiles(admin string) []string {
-	common, home := gitdir.Common(admin), os.Getenv("HOME")
-	return []string{
-		filepath.Join(common, "config"), filepath.Join(admin, "config.worktree"), os.Getenv("GIT_CONFIG_GLOBAL"),
-		filepath.Join(userGit(), "config"), filepath.Join(home, ".gitconfig"), "/etc/gitconfig",
-	}
-}
-
-// AttributeFiles returns the files with attributes outside of a worktree, without one that a setting names.
-func AttributeFiles(admin string) []string {
-	return []string{filepath.Join(gitdir.Common(admin), "info/attributes"), filepath.Join(userGit(), "attributes"), "/etc/gitattributes"}
-}
-
-func userGit() string {
-	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(os.Getenv("HOME"), ".config")), "git")
 }
 
 // path returns the absolute path of a path in the worktree.
