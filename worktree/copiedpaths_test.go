@@ -7,25 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestPathsToMainNamesCopiesThatLeadBack(t *testing.T) {
-	w, p := prepared(t, ".venv\nbuild\nnode_modules\n")
-	for name, content := range map[string]string{
-		".venv/lib/site-packages/_app.pth": w.Dir + "/src\n",
-		"build/CMakeCache.txt":             "HOME:PATH=" + w.Dir + "-other\n",
-		"node_modules/a/index.js":          w.Dir + "\n",
-	} {
-		w.write(name, content)
-	}
-	wantProblems(t, w.setUp(p, []string{".venv", "build", "node_modules"}, nil))
-	got, err := w.m.Setups().PathsToMain(t.Context(), p.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{filepath.Join(".venv", "lib/site-packages/_app.pth")}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 // TestSetUpCopiesWhatIsLeft copies a folder of which a part is there, with a file that git follows, into a worktree.
 func TestSetUpCopiesWhatIsLeft(t *testing.T) {
 	w := newWorld(t)
