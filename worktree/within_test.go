@@ -431,3 +431,15 @@ func TestWithinDoesNotReplaceRefAndMakesNoneWithout(t *testing.T) {
 		t.Errorf("refs are\n%s", got)
 	}
 }
+
+// TestWithinSeesWhatIsWrittenWhereABitHidAFileThatWasGone: what was kept meanwhile has the bit, and git would take such a path out.
+func TestWithinSeesWhatIsWrittenWhereABitHidAFileThatWasGone(t *testing.T) {
+	w := newTurns(t, "")
+	w.ageSettings()
+	w.in("update-index", "--skip-worktree", "dir/b.txt")
+	os.Remove(w.path("dir/b.txt"))
+	writeFile(t, w.path("new"), "x\n")
+	w.wantTree("gone", w.take())
+	writeFile(t, w.path("dir/b.txt"), "written\n")
+	w.wantTree("written", w.take())
+}

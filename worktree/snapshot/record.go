@@ -95,10 +95,9 @@ func (l *Look) recordingAfter(before last) *recording {
 		} else {
 			r.files = append(r.files, name)
 			changed := time.Unix(at.Ctim.Unix())
-			if !isGone(err) && (err != nil || recent(changed, before.Began)) {
-				if r.recent = true; had[name] {
-					r.again = append(r.again, name)
-				}
+			again := !isGone(err) && (err != nil || recent(changed, before.Began))
+			if r.recent = r.recent || again; again && had[name] || r.Hides(name) { // the kept entry may have the bit
+				r.again = append(r.again, name)
 			}
 			if !had[name] || !changed.Before(before.Began) {
 				r.size += at.Size
