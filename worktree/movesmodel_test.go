@@ -100,7 +100,7 @@ func (w *movesWorld) edit(dir string) {
 		}
 	default:
 		for at := filepath.Dir(path); at != dir; at = filepath.Dir(at) {
-			if disk.IsFile(at) {
+			if info, err := os.Lstat(at); err == nil && !info.IsDir() {
 				os.Remove(at)
 			}
 		}
@@ -537,4 +537,16 @@ func gitWith(t *testing.T, dir string, env []string, args ...string) string {
 		t.Fatalf("in %s: %v", dir, err)
 	}
 	return strings.TrimRight(out, "\n")
+}
+
+func removeRefLocks(t *testing.T, commonDir string) {
+	t.Helper()
+	if err := filepath.WalkDir(commonDir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".lock") && filepath.Base(path) != "index.lock" && filepath.Base(path) != "paw-journal.lock" {
+			return os.Remove(path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
