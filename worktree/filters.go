@@ -5,19 +5,15 @@ import (
 	"io"
 	"strings"
 
-	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
 )
 
-// requiresFilter matches settings that may require a filter (filter.NAME.required), or that name other ones.
-var requiresFilter = lazyregexp.New(`(?i)required|\[include`)
-
 // tryFilters has git convert the files that changes bring to a checkout, and throws them away. A required
 // filter that fails then does so before the first file has moved: what is put back would be unconverted.
 func tryFilters(ctx context.Context, at gitdir.Checkout, changes func() ([]objects.Change, error)) error {
-	if !gitdir.InConfig(at.AdminDir, requiresFilter()) {
+	if !gitdir.InConfig(at.AdminDir, "required", "[include") { // filter.NAME.required
 		return nil
 	}
 	all, err := changes()

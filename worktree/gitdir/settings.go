@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -140,11 +139,12 @@ func userGit() string {
 	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(os.Getenv("HOME"), ".config")), "git")
 }
 
-// InConfig reports whether one of the files with settings for the git directory of a worktree, or the common one, has a
-// text.
-func InConfig(admin string, text *regexp.Regexp) bool {
+// InConfig reports whether one of the files with settings for the git directory of a worktree, or the common one, has one
+// of some texts, which are in lower case.
+func InConfig(admin string, texts ...string) bool {
 	return slices.ContainsFunc(ConfigFiles(admin), func(file string) bool {
 		content, _ := disk.ReadFile(file)
-		return text.Match(content)
+		low := strings.ToLower(string(content))
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(low, text) })
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"paw/config/disk"
-	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -158,12 +157,9 @@ var (
 	ErrNotSigned  = errors.New("the commit could not be signed")
 )
 
-// maySign matches settings that may have paw sign commits, or that name other ones.
-var maySign = lazyregexp.New(`(?i)gpgsign|\[include`)
-
 // signsCommits reports whether the user has set commit.gpgSign. git is asked only where a file of settings may say so.
 func (o *Store) signsCommits(ctx context.Context) (bool, error) {
-	if !gitdir.InConfig(o.Repository.CommonDir, maySign()) {
+	if !gitdir.InConfig(o.Repository.CommonDir, "gpgsign", "[include") {
 		return false, nil
 	}
 	out, err := o.Home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")

@@ -205,7 +205,7 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit st
 	if commit, err = s.commitOf(ctx, r, tree); err != nil {
 		return "", nil, err
 	}
-	if !(same && commit == r.last.Commit) && s.dir != "" && !l.m.objects.IsReader() { // A kept index must name objects that last.
+	if (!same || commit != r.last.Commit) && s.dir != "" && !l.m.objects.IsReader() { // A kept index must name objects that last.
 		r.keep(tree, commit, same)
 	}
 	return commit, r, nil
