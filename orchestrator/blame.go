@@ -15,7 +15,6 @@ import (
 	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/landing"
 	"paw/orchestrator/review"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -67,11 +66,7 @@ func Blame(ctx context.Context, h *app.App, s *session.Session, o BlameOptions) 
 	if o.First > 0 {
 		of.Lines = fmt.Sprintf("%d,%d", o.First, o.Last)
 	}
-	landed, err := landing.InBranches(ctx, h, reader)
-	if err != nil {
-		return nil, err
-	}
-	lines, err := reader.States().Blame(ctx, of, landed)
+	lines, err := reader.States().Blame(ctx, of)
 	if err != nil {
 		return nil, cmp.Or(whyNotBlamed(ctx, reader.Objects(), of, o), error(errs.New(errs.Failed, "%s: %w", o.File, err)))
 	}

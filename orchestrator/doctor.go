@@ -66,10 +66,6 @@ func Doctor(ctx context.Context, h *app.App, fix bool) []Finding {
 			}
 			found.examineRepository(ctx, h, s)
 		}
-		if m, err := h.ManagerOf(ctx, s); err == nil { // on an error examineRepository has reported it
-			found.examineLinks(ctx, m, s)
-			found.examinePaths(ctx, m, s)
-		}
 	}
 	return found
 }

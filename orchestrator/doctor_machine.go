@@ -15,7 +15,6 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/transcript"
-	"paw/session"
 	"paw/worktree"
 )
 
@@ -96,40 +95,6 @@ func (f *findings) examineRecords(ctx context.Context, a app.Agent) {
 	}
 	f.fine(fmt.Sprintf("%s/%s: %s writes records of types that paw does not know: %s; no message is missing",
 		a.Session.Name, a.Record.Name, program, strings.Join(counts, ", ")))
-}
-
-// examineLinks names links in a session's worktrees through which an agent reads files of the main
-// checkout: an older paw made them, and worktree.link now refuses them.
-func (f *findings) examineLinks(ctx context.Context, m *worktree.Manager, s *session.Session) {
-	for _, w := range s.Agents {
-		links, err := m.Setups().LinksToMain(ctx, w.WorktreePath)
-		if err != nil {
-			continue // another finding reports the worktree's problem
-		}
-		for _, l := range links {
-			if l.Out == "" {
-				continue
-			}
-			here := errs.Quote(filepath.Join(w.WorktreePath, l.Name))
-			f.wrong(errs.New(errs.Failed, "%s/%s: %s is linked to %s, whose link %s leads out of it: what runs here gets files of the main checkout",
-				s.Name, w.Name, l.Name, l.Target, l.Out).Hint("rm %s && cp -a %s %s", here, errs.Quote(l.Target), here))
-		}
-	}
-}
-
-// examinePaths names copied files that contain absolute paths of the main checkout, which no copy
-// can correct.
-func (f *findings) examinePaths(ctx context.Context, m *worktree.Manager, s *session.Session) {
-	for _, w := range s.Agents {
-		files, err := m.Setups().PathsToMain(ctx, w.WorktreePath)
-		if err != nil {
-			continue // another finding reports the worktree's problem
-		}
-		for _, name := range files {
-			f.fine(fmt.Sprintf("%s/%s: %s holds the path of the main checkout: what uses it gets files from there; worktree.setup can make it anew instead",
-				s.Name, w.Name, name), fmt.Sprintf("grep -n %s %s", errs.Quote(s.RepoPath), errs.Quote(filepath.Join(w.WorktreePath, name))))
-		}
-	}
 }
 
 // writable checks that the folders needed for every change can be written or made, and have space.

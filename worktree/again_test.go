@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"paw/config/disk"
 	"paw/worktree/journal"
 )
 
@@ -51,10 +52,6 @@ func TestWhatCameSinceACutRewindIsKept(t *testing.T) {
 		os.RemoveAll(w.path("deep"))
 		w.put("a.txt", "2\n", 0o644)
 		w.cut(at, one.Commit, "refs/paw/s_agent/rescue/1")
-		lock := filepath.Join(w.in("rev-parse", "--absolute-git-dir"), "index.lock")
-		if err := os.Remove(lock); err != nil {
-			t.Fatal(err)
-		}
 		os.RemoveAll(w.path("deep"))
 		w.put("deep", "now a file\n", 0o644)
 		w.put("forced.log", "mine\n", 0o644)
@@ -99,7 +96,7 @@ func TestCutRewindIsNotEndedOverARepository(t *testing.T) {
 	if _, err := w.m.Moves().EndMoveIn(t.Context(), w.p.Path); err == nil || !strings.Contains(err.Error(), "deep is a repository of its own") {
 		t.Errorf("got %v", err)
 	}
-	if !journal.Left(w.in("rev-parse", "--absolute-git-dir")) {
+	if !disk.Exists(filepath.Join(w.in("rev-parse", "--absolute-git-dir"), journal.File)) {
 		t.Error("the move is not open any more")
 	}
 	os.RemoveAll(w.path("deep"))

@@ -154,63 +154,6 @@ func TestWithinBudgetOfTimeStopsAFilter(t *testing.T) {
 	}
 }
 
-// TestOverBudgetGoesOnWhereItStopped has so many files that git records them in several steps, the last of which hangs:
-// however little time there is, and however slow the machine, what was recorded before it is not done again.
-func TestOverBudgetGoesOnWhereItStopped(t *testing.T) {
-	const many = 3 * snapshot.BatchFiles
-	w := newTurns(t, "")
-	reached, letGo := w.hang()
-	fillTree(t, w.path("many"), many)
-	writeFile(t, w.path("z.slow"), "x\n")
-	for budget := 500 * time.Millisecond; !disk.Exists(reached); budget *= 2 {
-		w.wantOverBudget("refs/paw/s_agent/turn/1", budget)
-	}
-	letGo()
-	count, n := counting(t), 0
-	end := func(what string, most, files int) {
-		t.Helper()
-		n++
-		s, err := w.budgeted(fmt.Sprintf("refs/paw/s_agent/turn/%d", n), snapshot.Budget{})
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		wantCount(t, what, count(), most)
-		if got := strings.Count(w.git("ls-tree", "-r", "--name-only", s.Commit), "\n") + 1; got != files {
-			t.Errorf("%s: %d files instead of %d", what, got, files)
-		}
-		count()
-	}
-	// A second look at what has just been written; where that is more than a command line takes, its
-	// resets are a process of their own.
-	end("what is left", 9, many+4)
-	end("nothing new", 5, many+4)
-	writeFile(t, w.path("many/d7/more"), "x\n")
-	end("one more file", 8, many+5)
-}
-
-// TestOverBudgetRightAfterAStep stops a git that has just replaced the index, as happens now and then on a slow machine: what
-// it has recorded is there for the next snapshot, which needs no second attempt.
-func TestOverBudgetRightAfterAStep(t *testing.T) {
-	w := newTurns(t, "")
-	w.ageSettings()
-	writeFile(t, w.path("new"), "x\n")
-	reached := filepath.Join(realTemp(t), "reached")
-	restore := shimmed(t, `case "$*" in *update-index*--stdin*) "$real" "$@" || exit; touch '`+reached+`'; trap '' TERM; sleep 60;; esac`)
-	for budget := 500 * time.Millisecond; !disk.Exists(reached); budget *= 2 {
-		w.wantOverBudget("refs/paw/s_agent/turn/1", budget)
-	}
-	restore()
-	count := counting(t)
-	s, err := w.budgeted("refs/paw/s_agent/turn/1", snapshot.Budget{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	wantCount(t, "what is left", count(), 5)
-	if files := w.files(s.Commit); files["new"] != "x\n" {
-		t.Errorf("got %q", files)
-	}
-}
-
 func TestGitProcessesOfOneTurn(t *testing.T) {
 	w := newTurns(t, "")
 	ctx := t.Context()

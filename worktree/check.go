@@ -182,9 +182,6 @@ func (c Checks) SetUp(ctx context.Context, path, commit string, s Setup) ([]Prob
 	if err := disk.RemoveFile(setUpMark(admin)); err != nil {
 		return nil, err
 	}
-	if err := c.dropLinks(ctx, path); err != nil {
-		return nil, err
-	}
 	problems := c.m.Setups().SetUp(ctx, path, s)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -221,17 +218,6 @@ func (c Checks) setUpState(ctx context.Context, commit string, s Setup) (string,
 		}
 	}
 	return s.Fingerprint() + " " + hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// dropLinks removes links into the main checkout, made by an older paw or somebody else.
-func (c Checks) dropLinks(ctx context.Context, path string) error {
-	links, err := c.m.Setups().LinksToMain(ctx, path)
-	for _, l := range links {
-		if err := disk.RemoveFile(filepath.Join(path, l.Name)); err != nil {
-			return err
-		}
-	}
-	return err
 }
 
 // Checks returns access to the worktrees in which checks run.

@@ -81,7 +81,7 @@ func (r *Registry) CheckoutAt(ctx context.Context, path string) (*gitdir.Checkou
 // Obstacle is a path in a checkout that a move would change and that differs from the branch.
 type Obstacle struct {
 	Path string
-	What string // "changed", "staged", "untracked", "ignored", ObstacleSubmodule, ObstacleAssumed, ObstacleSkipped
+	What string // "changed", "changed by a filter", "staged", "untracked", "ignored", ObstacleSubmodule, ObstacleAssumed, ObstacleSkipped
 }
 
 // ObstacleSubmodule says that a submodule would be added, removed or moved; the others name the bit by which the user has
@@ -107,36 +107,28 @@ func (m *Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	return found, err
 }
 
-// untouched are the paths of a move that look changed and are not: in converted, files that differ only by git's line endings or
-// filters, with their snapshot.BlobID; in away, paths that a sparse checkout leaves out.
-type untouched struct {
-	converted map[string]string
-	away      []string
-}
-
-// obstacles is Obstacles for a checkout with an index; it also returns what is none.
-func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) (found []Obstacle, other untouched, err error) {
+// obstacles is Obstacles for a checkout with an index; it also returns the paths that a sparse checkout leaves out.
+func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) (found []Obstacle, away []string, err error) {
 	changes, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
-		return nil, other, err
+		return nil, nil, err
 	}
 	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, "")
 	if err != nil {
-		return nil, other, err
+		return nil, nil, err
 	}
 	defer l.Drop()
 	if l.Unmerged {
-		return nil, other, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
+		return nil, nil, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
 	}
 	if l.Head != from {
-		return nil, other, ErrBranchMoved
+		return nil, nil, ErrBranchMoved
 	}
 	may, found, err := m.mayGo(ctx, l, from, filesFrom)
 	if err != nil {
-		return nil, other, err
+		return nil, nil, err
 	}
 	sparse := disk.Exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) // git leaves files out by itself
-	other.converted = map[string]string{}
 	for _, c := range changes {
 		skipped := slices.Contains(l.Real.Skipped, c.Name)
 		switch {
@@ -144,17 +136,17 @@ func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 			found, may[c.Name] = append(found, Obstacle{c.Name, ObstacleAssumed}), true
 		case skipped && (!sparse || l.Hides(c.Name)):
 			found, may[c.Name] = append(found, Obstacle{c.Name, ObstacleSkipped}), true
+		case slices.Contains(l.Untouched, c.Name):
+			found, may[c.Name] = append(found, Obstacle{c.Name, "changed by a filter"}), true
 		case skipped:
-			other.away = append(other.away, c.Name)
-		case l.Untouched[c.Name] != "":
-			other.converted[c.Name] = l.Untouched[c.Name]
+			away = append(away, c.Name)
 		}
 	}
 	inTheWay, err := obstaclesIn(l, slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool { return may[c.Name] }))
 	if err != nil {
-		return nil, other, err
+		return nil, nil, err
 	}
-	return append(found, inTheWay...), other, nil
+	return append(found, inTheWay...), away, nil
 }
 
 // obstaclesIn returns an Obstacle for each change whose path is a submodule, or holds a file that the
@@ -199,8 +191,8 @@ func obstaclesIn(l *snapshot.Look, changes []objects.Change) ([]Obstacle, error)
 	return slices.Compact(found), nil
 }
 
-// changes lists the paths that differ between the worktree's files and the goal of a rewind.
-func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
+// toDo lists the paths that differ between the worktree's files and the goal of a rewind.
+func (r *rewind) toDo(ctx context.Context) ([]objects.Change, error) {
 	all, err := objects.Between(ctx, r.Repo, r.now, r.to.Tree)
 	if err != nil {
 		return nil, err

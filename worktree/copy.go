@@ -11,13 +11,6 @@ import (
 	"strings"
 )
 
-// Copied is the result of one name in worktree.copy.
-type Copied struct {
-	Path   string
-	Bytes  int64 // bytes written for the name, 0 if all blocks are shared
-	Shared bool  // some files share their blocks with the main checkout's
-}
-
 // stageOf returns the folder beside a worktree in which copies are made: only whole ones come into the worktree. A copying that
 // was killed leaves it to the next one.
 func stageOf(worktree string) string { return worktree + ".paw-copying" }
@@ -33,7 +26,7 @@ func (b *bringer) dropStage(ctx context.Context) {
 }
 
 // copyAll copies files, and folders with their content. Symlinks stay symlinks.
-func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
+func (b *bringer) copyAll(ctx context.Context, names []string) (copied []string) {
 	for i, name := range names {
 		names[i] = path.Clean(name)
 	}
@@ -48,7 +41,6 @@ func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	var files []string
 	for _, name := range names {
 		if whole[name] {
-			c.begin(name)
 			c.copyFolder(name)
 		} else {
 			files = append(files, b.filesIn(name)...)
@@ -58,7 +50,7 @@ func (b *bringer) copyAll(ctx context.Context, names []string) (all []Copied) {
 	if ctx.Err() != nil {
 		b.problem(".", "not all is copied: %v", ctx.Err())
 	}
-	return slices.DeleteFunc(c.all, func(one Copied) bool { return one.Bytes == 0 && !one.Shared })
+	return c.copied
 }
 
 // wholeFolders returns the folders among names that git ignores as a whole in the worktree; not
@@ -105,12 +97,8 @@ type copying struct {
 	*bringer
 	ctx    context.Context
 	stage  string
-	all    []Copied
-	shares *bool // whether copies share blocks, nil if not known
+	copied []string
 }
-
-// begin counts what comes under a name.
-func (c *copying) begin(name string) { c.all = append(c.all, Copied{Path: name}) }
 
 // copyFiles copies single files whose folders git does not ignore as a whole: first the .gitignore files that ignore
 // themselves, as many programs put one with "*" into a folder that they make.
@@ -147,7 +135,7 @@ func (c *copying) copyIgnored(ignored map[string]bool, files []string) {
 		}
 	}
 	for _, folder := range folders {
-		c.copy(folder, in[folder], c.begin)
+		c.copy(folder, in[folder])
 	}
 }
 
@@ -156,7 +144,7 @@ func (c *copying) copyFolder(name string) {
 	info, err := c.root.Lstat(name)
 	switch {
 	case err != nil:
-		c.copy(path.Dir(name), []string{path.Base(name)}, nil)
+		c.copy(path.Dir(name), []string{path.Base(name)})
 		return
 	case !info.IsDir():
 		return
@@ -173,15 +161,14 @@ func (c *copying) copyFolder(name string) {
 			c.copyFolder(path.Join(name, e.Name()))
 		}
 	}
-	c.copy(name, absent, nil)
+	c.copy(name, absent)
 }
 
 // copiedAtOnce limits the names in one command line.
 const copiedAtOnce = 500
 
-// copy copies entries of a folder that the worktree does not have. each, unless nil, is called with each of their names before it
-// is counted.
-func (c *copying) copy(folder string, names []string, each func(name string)) {
+// copy copies entries of a folder that the worktree does not have.
+func (c *copying) copy(folder string, names []string) {
 	if len(names) == 0 || c.ctx.Err() != nil {
 		return
 	}
@@ -203,35 +190,34 @@ func (c *copying) copy(folder string, names []string, each func(name string)) {
 		}
 		cmd := exec.CommandContext(c.ctx, "cp", append(args, c.stage+"/")...)
 		cmd.Env = append(os.Environ(), "LC_ALL=C")
-		var said strings.Builder
-		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			c.problem(path.Join(folder, some[0]), "not copied: %v", err)
-			return
-		}
-		var links []string
-		for _, name := range some {
-			if each != nil {
-				each(path.Join(folder, name))
-			}
-			links = append(links, c.count(path.Join(folder, name))...)
-		}
-		if cmd.Wait() != nil && c.ctx.Err() == nil {
-			for line := range strings.Lines(said.String()) {
-				c.problem(path.Join(folder, some[0]), "not copied: %s", strings.TrimSpace(line))
-			}
-		}
+		said, err := cmd.CombinedOutput()
 		if c.ctx.Err() != nil {
 			return
 		}
-		for _, link := range links {
-			staged := filepath.Join(c.stage, strings.TrimPrefix(link, strings.TrimPrefix(folder+"/", "./")))
-			if target, err := os.Readlink(staged); err == nil && c.moved(target, link) != target && os.Remove(staged) == nil {
-				_ = os.Symlink(c.moved(target, link), staged)
-			}
+		for line := range strings.Lines(string(said)) {
+			c.problem(path.Join(folder, some[0]), "not copied: %s", strings.TrimSpace(line))
 		}
+		if err != nil && len(said) == 0 {
+			c.problem(path.Join(folder, some[0]), "not copied: %v", err)
+		}
+		c.relink(folder)
 		c.bringIn(folder, some)
 	}
+}
+
+// relink makes copied links into the main checkout lead to the same place in the worktree.
+func (c *copying) relink(folder string) {
+	_ = filepath.WalkDir(c.stage, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.Type()&fs.ModeSymlink == 0 {
+			return nil //nolint:nilerr // what cannot be read has no links to follow
+		}
+		inside, _ := filepath.Rel(c.stage, at)
+		target, err := os.Readlink(at)
+		if to := c.moved(target, filepath.Join(folder, inside)); err == nil && to != target && os.Remove(at) == nil {
+			_ = os.Symlink(to, at)
+		}
+		return nil
+	})
 }
 
 // bringIn moves copies from their stage into a folder of the worktree.
@@ -247,33 +233,8 @@ func (c *copying) bringIn(folder string, names []string) {
 		}
 		if err := os.Rename(staged, filepath.Join(c.to, folder, name)); err != nil {
 			c.problem(path.Join(folder, name), "not copied: %v", err)
+			continue
 		}
+		c.copied = append(c.copied, path.Join(folder, name))
 	}
-}
-
-// count counts the bytes of what is copied, and returns the symlinks: those into the main checkout are to lead to the same place
-// in the worktree.
-func (c *copying) count(name string) (links []string) {
-	one := &c.all[len(c.all)-1]
-	_ = filepath.WalkDir(filepath.Join(c.from, name), func(at string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return nil //nolint:nilerr // cp says so
-		}
-		if d.Type()&fs.ModeSymlink != 0 {
-			inside, err := filepath.Rel(c.from, at)
-			links = append(links, inside)
-			return err
-		}
-		if c.shares == nil {
-			shares := sharesBlocks(at, filepath.Dir(c.to))
-			c.shares = &shares
-		}
-		if one.Shared = *c.shares; !one.Shared {
-			if info, err := d.Info(); err == nil {
-				one.Bytes += info.Size()
-			}
-		}
-		return nil
-	})
-	return links
 }

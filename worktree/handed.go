@@ -100,12 +100,8 @@ func asHanded(ctx context.Context, l *snapshot.Look, changes []objects.Change) (
 	if len(changes) == 0 {
 		return map[string]bool{}, nil
 	}
-	entries, err := l.Real.Entries(ctx)
-	if err != nil {
-		return nil, err
-	}
 	staged := map[string]string{}
-	for _, e := range entries {
+	for _, e := range l.Real.Entries {
 		staged[e.Name] = objects.EntryOf(e.Mode, e.ID)
 	}
 	same, err := filesAs(ctx, l.Repo, l.Real.File, l.Dir, l.Top, changes, objects.Change.Entry)

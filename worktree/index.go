@@ -12,20 +12,6 @@ import (
 	"paw/worktree/snapshot"
 )
 
-// entriesOf returns the entries of an index by path; the sides of a conflict by path and side.
-func entriesOf(ctx context.Context, repo git.Repo, index string) (map[string]string, error) {
-	listed, err := snapshot.ListIndex(ctx, repo, index)
-	have := map[string]string{}
-	for _, e := range listed {
-		name := e.Name
-		if e.Stage != "0" {
-			name += "\x00" + e.Stage
-		}
-		have[name] = objects.EntryOf(e.Mode, e.ID)
-	}
-	return have, err
-}
-
 // filesAs reports at which of the changed paths below top the file is the one that entry returns, as
 // git compares files: with the user's conversions. index and dir are those of indexWith.
 func filesAs(ctx context.Context, repo git.Repo, index, dir, top string, changes []objects.Change, entry func(objects.Change) string) (map[string]bool, error) {

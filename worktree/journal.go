@@ -3,12 +3,9 @@ package worktree
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"paw/config/disk"
@@ -44,7 +41,7 @@ func (m *Moves) lockPlace(ctx context.Context, c gitdir.Checkout) (placeLock, er
 	return placeLock{c, file}, err
 }
 
-// Unended lists the worktrees in which a move (see Journal) has left something.
+// Unended lists the worktrees in which a move (see Journal) has not ended.
 func (r *Registry) Unended(ctx context.Context) ([]gitdir.Checkout, error) {
 	entries, err := r.List(ctx)
 	if err != nil {
@@ -52,7 +49,7 @@ func (r *Registry) Unended(ctx context.Context) ([]gitdir.Checkout, error) {
 	}
 	var places []gitdir.Checkout
 	for _, e := range entries {
-		if !e.Bare && e.Path != "" && journal.Left(e.AdminDir) {
+		if !e.Bare && e.Path != "" && disk.Exists(filepath.Join(e.AdminDir, journal.File)) {
 			places = append(places, gitdir.Checkout{Path: e.Path, AdminDir: e.AdminDir, Owner: e.LockReason})
 		}
 	}
@@ -66,37 +63,6 @@ type move struct {
 	at   placeLock
 	also *os.File // another file that git processes inherit, nil for none
 	step func(name string)
-}
-
-// begin locks the index of a worktree against every other git, calls refuse, and, if refuse returns
-// nil, opens the journal of a move.
-func (m *Moves) begin(ctx context.Context, at placeLock, j *journal.Journal, refuse func() error) (*move, error) {
-	v := &move{m: m, at: at, step: func(string) {}}
-	if err := v.lockIndex(ctx); err != nil {
-		return nil, err
-	}
-	err := refuse()
-	if err == nil {
-		v.Journal = *j
-		err = v.write()
-	}
-	if err != nil {
-		v.unlockIndex()
-		return nil, err
-	}
-	return v, nil
-}
-
-// unlockStale removes an index.lock left by a move that was killed before its journal was open.
-// unlockStale returns a *MoveError if a journal is open.
-func (m *Moves) unlockStale(at placeLock) error {
-	if disk.Exists(filepath.Join(at.AdminDir, journal.File)) {
-		return m.journals.UnsettledAt(at.Checkout, false)
-	}
-	if journal.Left(at.AdminDir) {
-		return disk.RemoveFile(filepath.Join(at.AdminDir, "index.lock"))
-	}
-	return nil
 }
 
 // write makes or replaces the journal, durably.
@@ -128,42 +94,8 @@ func (m *Moves) reached(ctx context.Context, head string, j *journal.Journal) (b
 	return m.objects.Contains(ctx, j.To, j.From) // head has both commits: the later one decides
 }
 
-// close removes the journal, and unlocks the index.
-func (v *move) close() error {
-	if err := disk.RemoveFile(filepath.Join(v.at.AdminDir, journal.File)); err != nil {
-		return err
-	}
-	v.unlockIndex()
-	return nil
-}
-
-// LockedByPaw reports whether a lock file is one with which paw locks an index until a move of files has ended.
-func LockedByPaw(lock string) bool {
-	return gitdir.Line(lock) == strings.TrimSpace(journal.LockMark)
-}
-
-// lockIndex makes git's index.lock, with the mark as content.
-func (v *move) lockIndex(ctx context.Context) error {
-	if err := v.at.awaitIndex(ctx); err != nil {
-		return err
-	}
-	lock, err := os.OpenFile(v.at.indexLock(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return &IndexLockedError{v.at.indexLock()}
-	}
-	if err != nil {
-		return err
-	}
-	_, err = lock.WriteString(journal.LockMark)
-	return errors.Join(err, lock.Close())
-}
-
-// unlockIndex removes index.lock, unless it is another program's by now.
-func (v *move) unlockIndex() {
-	if path := filepath.Join(v.at.AdminDir, "index.lock"); LockedByPaw(path) {
-		os.Remove(path)
-	}
-}
+// close removes the journal.
+func (v *move) close() error { return disk.RemoveFile(filepath.Join(v.at.AdminDir, journal.File)) }
 
 func (l placeLock) indexLock() string { return filepath.Join(l.AdminDir, "index.lock") }
 

@@ -1,39 +1,12 @@
 package worktree
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"paw/config/disk"
 )
-
-// Link is an ignored symlink of a worktree that leads into the main checkout.
-type Link struct {
-	Name   string // path of the link, relative to the worktree
-	Target string // path in the main checkout
-	Out    string // a symlink inside the target's folder that leaves that folder, relative to it; "" for none
-}
-
-// LinksToMain lists the symlinks that bring files of the main checkout into the worktree at path.
-func (u *Setups) LinksToMain(ctx context.Context, path string) ([]Link, error) {
-	if u.Repository.Path == "" {
-		return nil, nil
-	}
-	names, err := ignoredNames(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	var links []Link
-	for _, name := range names {
-		target, err := os.Readlink(filepath.Join(path, name))
-		if err == nil && filepath.IsAbs(target) && leadsInto(target, u.Repository.Path) {
-			links = append(links, Link{name, target, leadsOut(u.Repository.Path, target)})
-		}
-	}
-	return links, nil
-}
 
 // leadsOut returns a symlink inside a folder that leaves the folder, "" for none: a relative one,
 // as package managers make to a workspace's packages, or an absolute one into the main checkout.

@@ -107,7 +107,7 @@ func (m *Manager) States() *states.Store { return states.New(m.Objects(), m.Refs
 func (m *Manager) Moves() *Moves {
 	o, journals := m.Objects(), m.Journals()
 	r := refs.New(o)
-	return &Moves{o.Repository, o, r, journals, snapshot.New(o, r, journals), m.waiting(), m.settings}
+	return &Moves{o.Repository, o, r, journals, snapshot.New(o, r, journals), m.waiting()}
 }
 
 // Registry returns access to the registered worktrees.

@@ -41,12 +41,11 @@ type Moves struct {
 	journals  journal.Reader
 	snapshots *snapshot.Taker
 	waiting   gitdir.Waiting
-	settings  func(context.Context) (Settings, error)
 }
 
 // Names of the steps that Advance and Rewind report.
 const (
-	StepLocked = "move.locked" // the journal is open, and in an agent's worktree the index locked
+	StepLocked = "move.locked" // the journal is open
 	StepKept   = "move.kept"   // what an interrupted rewind has left is saved
 	StepFiles  = "move.files"
 	StepBranch = "move.branch"
@@ -131,27 +130,27 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 		return err
 	}
 	defer at.release()
-	if err := m.unlockStale(at); err != nil {
+	if err := m.journals.UnsettledAt(at.Checkout, false); err != nil {
 		return err
 	}
 	if err := at.awaitIndex(ctx); err != nil {
 		return err
 	}
-	other, err := m.unhindered(ctx, v)
+	away, err := m.unhindered(ctx, v)
 	if err != nil {
 		return err
 	}
 	moving := &move{m: m, at: at, also: g.file, step: step, Journal: journal.Journal{
 		Command: v.Command, Refs: v.Refs, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To,
 		Was: cmp.Or(v.FilesFrom, v.From), Becomes: cmp.Or(v.FilesTo, v.To),
-		Skipped: other.away,
+		Skipped: away,
 	}}
 	if err := moving.write(); err != nil {
 		return err
 	}
 	step(StepLocked)
 	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt the move halfway.
-	if err := moving.advance(ctx, other); err != nil {
+	if err := moving.advance(ctx); err != nil {
 		return moving.undone(ctx, err)
 	}
 	if err := moving.close(); err != nil {
@@ -161,28 +160,28 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 }
 
 // unhindered refuses a move with files in the way, or that a filter keeps from being written.
-func (m *Moves) unhindered(ctx context.Context, v Move) (untouched, error) {
-	obstacles, other, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
+func (m *Moves) unhindered(ctx context.Context, v Move) ([]string, error) {
+	obstacles, away, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
 	if err == nil && len(obstacles) > 0 {
 		err = &ObstacleError{v.Checkout.Path, obstacles}
 	}
 	if err == nil {
-		err = tryFilters(ctx, *v.Checkout, m.settings, func() ([]objects.Change, error) {
+		err = tryFilters(ctx, *v.Checkout, func() ([]objects.Change, error) {
 			return objects.Between(ctx, m.objects.Home(), cmp.Or(v.FilesFrom, v.From), cmp.Or(v.FilesTo, v.To))
 		})
 	}
-	return other, err
+	return away, err
 }
 
 // advance moves files and index, and then the branch.
-func (v *move) advance(ctx context.Context, other untouched) error {
+func (v *move) advance(ctx context.Context) error {
 	if v.Was != v.From { // only an object has what the user's files are put back from
 		if err := v.m.refs.Apply(ctx, v.Refs); err != nil {
 			return err
 		}
 		v.Refs = nil
 	}
-	if err := v.filesAndIndex(ctx, other); err != nil {
+	if err := v.filesAndIndex(ctx); err != nil {
 		if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("index.lock': File exists") {
 			err = &IndexLockedError{v.at.indexLock()}
 		}
@@ -198,17 +197,10 @@ func (v *move) advance(ctx context.Context, other untouched) error {
 
 // filesAndIndex changes the files of a checkout, and its index, from one commit to the other. git
 // refuses to overwrite other files, and checks all of them before it writes the first one.
-func (v *move) filesAndIndex(ctx context.Context, other untouched) (err error) {
+func (v *move) filesAndIndex(ctx context.Context) (err error) {
 	repo := v.repo()
 	if err := v.enter(ctx, v.From, v.Was); err != nil {
 		return err
-	}
-	for name, id := range other.converted { // git would refuse to overwrite them; one that has changed since stays
-		if path := filepath.Join(v.at.Path, name); snapshot.BlobID(ctx, path, len(id)/2) == id {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
 	}
 	files := plainly("read-tree", "-m", "-u", v.Was, v.Becomes)
 	err = repo.RunWhole(ctx, files...)

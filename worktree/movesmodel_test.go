@@ -100,7 +100,7 @@ func (w *movesWorld) edit(dir string) {
 		}
 	default:
 		for at := filepath.Dir(path); at != dir; at = filepath.Dir(at) {
-			if disk.IsFile(at) {
+			if info, err := os.Lstat(at); err == nil && !info.IsDir() {
 				os.Remove(at)
 			}
 		}
@@ -312,20 +312,19 @@ func (w *movesWorld) recovered(before map[string]map[string]string) {
 	}
 	for _, dir := range []string{w.Dir, w.p.Path} {
 		admin := gittest.GitDir(w.t, dir)
-		if journal.Left(admin) || disk.Exists(filepath.Join(admin, "index.lock")) {
+		if disk.Exists(filepath.Join(admin, journal.File)) || disk.Exists(filepath.Join(admin, "index.lock")) {
 			left, _ := filepath.Glob(filepath.Join(admin, "*.lock"))
-			w.fail("%s: a journal or a lock is left: %v, %q", dir, journal.Left(admin), left)
+			w.fail("%s: a journal or a lock is left: %v, %q", dir, disk.Exists(filepath.Join(admin, journal.File)), left)
 		}
 	}
 }
 
-// removeLocks removes what killed gits have left. paw's own locks stay.
+// removeLocks removes what killed gits have left.
 func (w *movesWorld) removeLocks() {
 	removeRefLocks(w.t, w.m.Repository.CommonDir)
 	for _, dir := range []string{w.Dir, w.p.Path} {
-		if lock := filepath.Join(gittest.GitDir(w.t, dir), "index.lock"); !LockedByPaw(lock) {
-			os.Remove(lock)
-		}
+		lock := filepath.Join(gittest.GitDir(w.t, dir), "index.lock")
+		os.Remove(lock)
 	}
 }
 
@@ -538,4 +537,16 @@ func gitWith(t *testing.T, dir string, env []string, args ...string) string {
 		t.Fatalf("in %s: %v", dir, err)
 	}
 	return strings.TrimRight(out, "\n")
+}
+
+func removeRefLocks(t *testing.T, commonDir string) {
+	t.Helper()
+	if err := filepath.WalkDir(commonDir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".lock") && filepath.Base(path) != "index.lock" && filepath.Base(path) != "paw-journal.lock" {
+			return os.Remove(path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -94,7 +94,7 @@ func (m *Moves) rewindTo(ctx context.Context, path string, to objects.State, was
 		return Rescued{}, err
 	}
 	defer at.release()
-	if err := m.unlockStale(at); err != nil {
+	if err := m.journals.UnsettledAt(at.Checkout, false); err != nil {
 		return Rescued{}, err
 	}
 	if name := gitdir.Operation(admin); name != "" {
@@ -124,21 +124,9 @@ type rewind struct {
 }
 
 func (r *rewind) run(ctx context.Context) (Rescued, error) {
-	if err := r.refuse(); err != nil {
-		return Rescued{}, err
-	}
 	done := Rescued{HeadBefore: r.Head, Head: r.Head, NotSaved: disk.SortedPaths(r.Embedded)}
-	if err := r.readNow(ctx); err != nil {
-		return Rescued{}, err
-	}
-	if r.was != "" && r.now != r.was {
-		return Rescued{}, git.Conflict("", "", "%s: its files have changed meanwhile", r.Top)
-	}
 	changes, err := r.changes(ctx)
 	if err != nil {
-		return Rescued{}, err
-	}
-	if changes, err = r.spare(ctx, changes); err != nil {
 		return Rescued{}, err
 	}
 	if done.Commit, err = r.commitNow(ctx); err != nil {
@@ -151,7 +139,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 		done.Head = r.to.Head
 	}
 	moves := len(changes) > 0 || len(r.Indexed) > 0 || done.Head != r.Head
-	if err := tryFilters(ctx, r.at.Checkout, r.m.settings, func() ([]objects.Change, error) { return changes, nil }); err != nil {
+	if err := tryFilters(ctx, r.at.Checkout, func() ([]objects.Change, error) { return changes, nil }); err != nil {
 		return Rescued{}, err
 	}
 	var along []refs.Change
@@ -168,6 +156,24 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	}
 	done.Ref, done.Changed = r.options.Rescue, len(changes)
 	return done, r.apply(ctx, done, along)
+}
+
+// changes takes up the current files, and lists the paths that differ between them and the goal.
+func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
+	if err := r.refuse(); err != nil {
+		return nil, err
+	}
+	if err := r.readNow(ctx); err != nil {
+		return nil, err
+	}
+	if r.was != "" && r.now != r.was {
+		return nil, git.Conflict("", "", "%s: its files have changed meanwhile", r.Top)
+	}
+	all, err := r.toDo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return r.spare(ctx, all)
 }
 
 // refuse returns a *ConflictError if the files cannot be saved or replaced.
@@ -229,32 +235,37 @@ func (r *rewind) stagedTree(ctx context.Context) (string, error) {
 }
 
 // apply moves files, HEAD and index, in this order. git checks all files before it writes the first
-// one, so that a change made since the rescue stops it. If git fails in the middle, apply goes back to
-// the rescue.
+// one, so that a change made since the rescue stops it. If git fails, apply goes back to the rescue.
 func (r *rewind) apply(ctx context.Context, to Rescued, along []refs.Change) error {
 	if err := r.freshen(ctx); err != nil {
 		return err
+	}
+	if err := r.at.awaitIndex(ctx); err != nil {
+		return err
+	}
+	if err := r.asSeen(ctx); err != nil {
+		return err
+	}
+	v := &move{m: r.m, at: r.at, step: func(string) {}, Journal: journal.Journal{
+		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.Commit),
+		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Branch: r.m.branchAt(r.at.Checkout), Rescue: to.Ref, Refs: along,
+	}}
+	if r.options.Step != nil {
+		v.step = r.options.Step
 	}
 	files := r.toGoal()
 	if err := r.Repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
 		return err
 	}
-	v, err := r.m.begin(ctx, r.at, &journal.Journal{
-		Command: r.options.Command, Session: r.options.Session, Ref: "HEAD", Log: cmp.Or(r.options.Log, "paw: rewind to "+r.to.Commit),
-		From: r.Head, To: to.Head, Was: r.now, Becomes: r.to.Tree, Branch: r.m.branchAt(r.at.Checkout), Rescue: to.Ref, Refs: along,
-	}, func() error { return r.asSeen(ctx) })
-	if err != nil {
+	if err := v.write(); err != nil {
 		return err
-	}
-	if r.options.Step != nil {
-		v.step = r.options.Step
 	}
 	v.step(StepLocked)
 	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt the move halfway.
-	err = r.Repo.WithFile(r.at.file).RunWhole(ctx, files...)
+	err := r.Repo.WithFile(r.at.file).RunWhole(ctx, files...)
 	if err == nil {
 		v.step(StepFiles)
-		err = v.headAndIndex(ctx, r.Look)
+		err = v.headAndIndex(ctx)
 	}
 	if err != nil {
 		return v.takeBack(ctx, err)
@@ -268,7 +279,7 @@ func (r *rewind) apply(ctx context.Context, to Rescued, along []refs.Change) err
 // freshen makes the scratch index, which holds the current files, ready for toGoal.
 func (r *rewind) freshen(ctx context.Context) error {
 	back := r.Began.Add(-snapshot.ClockMargin) // With an old time git compares content instead of times.
-	if err := os.Chtimes(r.Scratch, back, back); err != nil {
+	if err := os.Chtimes(r.Scratch, back, back); err != nil || len(r.Real.Submodules) == 0 {
 		return err
 	}
 	return snapshot.Refresh(ctx, r.Repo)

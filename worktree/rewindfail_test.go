@@ -188,6 +188,7 @@ func TestRewindEndsWhereAFilterRefusesBothSides(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		w := newTurns(t, "")
 		w.put(".gitattributes", "*.f filter=f\n", 0o644)
+		w.git("config", "filter.f.smudge", "cat")
 		w.git("config", "filter.f.clean", "cat")
 		w.git("config", "filter.f.required", "true")
 		w.put("a.f", "good\n", 0o644)
@@ -198,12 +199,15 @@ func TestRewindEndsWhereAFilterRefusesBothSides(t *testing.T) {
 		if !killed { // HEAD is the same on both sides: what was killed is ended forward
 			want = w.hashes()
 		}
-		w.git("config", "filter.f.smudge", `sh -c 'read -r line; test "$line" != bad && echo "$line"'`)
+		refuse := func() {
+			w.git("config", "filter.f.smudge", `sh -c 'read -r line; test "$line" != bad && echo "$line"'`)
+		}
 		if killed {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
 				_, _ = w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1", Step: func(string) {
+					refuse() // else nothing begins
 					os.Remove(w.path("a.f"))
 					os.Remove(w.path("z.f"))
 					runtime.Goexit()
@@ -217,7 +221,7 @@ func TestRewindEndsWhereAFilterRefusesBothSides(t *testing.T) {
 			if ended, err := w.m.Moves().EndMoveIn(t.Context(), w.p.Path); ended == nil || err != nil {
 				t.Errorf("ended is %v, %v", ended, err)
 			}
-		} else if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"}); err == nil || !strings.Contains(err.Error(), "smudge filter f failed") || errors.As(err, new(*HalfMovedError)) {
+		} else if _, err := w.m.Moves().Rewind(t.Context(), w.p.Path, one.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1", Step: func(string) { refuse() }}); err == nil || !strings.Contains(err.Error(), "smudge filter f failed") || errors.As(err, new(*HalfMovedError)) {
 			t.Errorf("got %v", err)
 		}
 		w.wantFiles("ended", want)

@@ -48,7 +48,7 @@ type Setup struct {
 	Out        io.Writer            // gets the command's output
 	Terminal   *os.File             // terminal that the command runs on, in its foreground, instead of Out; may be nil
 	Announce   func(command string) // called before the command runs
-	Copied     func([]Copied)       // called with the copied files; may be nil
+	Copied     func([]string)       // called with the copied files and folders; may be nil
 }
 
 // Empty reports whether nothing is to be copied, linked or run.

@@ -88,13 +88,13 @@ func (w *turns) wantOnlyKept() {
 	copies := map[string]int{}
 	for _, file := range left {
 		switch name := file.Name(); {
-		case strings.HasPrefix(name, "real-"), strings.HasPrefix(name, "bits-"):
-			copies[name[:5]]++
-		case name != "index" && name != "kept":
+		case strings.HasPrefix(name, "kept-"):
+			copies["kept-"]++
+		case name != "last":
 			w.t.Errorf("left in the scratch folder: %s", name)
 		}
 	}
-	if copies["real-"] > 1 || copies["bits-"] > 1 {
+	if copies["kept-"] > 1 {
 		w.t.Errorf("left of the index: %v", copies)
 	}
 }
@@ -249,7 +249,7 @@ func TestWithinSeesEditOfSameSizeInTheSameSecond(t *testing.T) {
 // began changes what the last snapshot has handed on as the time of its start, if it has.
 func (w *turns) began(at time.Time) {
 	w.t.Helper()
-	file := filepath.Join(w.scratch, "kept")
+	file := filepath.Join(w.scratch, "last")
 	content, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		return
@@ -283,7 +283,7 @@ func TestWithinWhenMuchIsResetAtOnce(t *testing.T) {
 	}
 	count := counting(t)
 	s := w.take()
-	if ran := strings.Join(count(), "\n"); !strings.Contains(ran, "--index-info") {
+	if ran := strings.Join(count(), "\n"); !strings.Contains(ran, "--force-remove -z") {
 		t.Errorf("ran\n%s", ran)
 	}
 	w.wantTree("a link", s)
@@ -304,50 +304,6 @@ func TestWithinMakesNoSecondCommitOfTheSameState(t *testing.T) {
 	}
 	writeFile(t, w.path("new"), "y\n")
 	w.wantTree("changed", w.take())
-}
-
-// TestWithinDoesNotReadAFreshCheckoutForEver has files as young as their index, which git reads each time it looks.
-func TestWithinDoesNotReadAFreshCheckoutForEver(t *testing.T) {
-	w := newTurns(t, "")
-	info, err := os.Lstat(w.path("a.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.take()
-	waitFor(t, "files that are older than any clock is late", func() bool { return time.Since(info.ModTime()) > snapshot.ClockMargin })
-	waitFor(t, "a copy of the index that is younger than the files", func() bool {
-		w.take()
-		copies, _ := filepath.Glob(filepath.Join(w.scratch, "real-"+"*"))
-		if len(copies) != 1 {
-			return false
-		}
-		kept, err := os.Lstat(copies[0])
-		return err == nil && kept.ModTime().Unix() > info.ModTime().Unix()
-	})
-	writeFile(t, w.path("a.txt"), "two\n")
-	if got := w.files(w.take().Commit)["a.txt"]; got != "two\n" {
-		t.Errorf("a.txt is %q", got)
-	}
-}
-
-func TestWithinSeesOldTimesPutBack(t *testing.T) {
-	w := newTurns(t, "")
-	then := time.Now().Add(-time.Hour)
-	put := func(text string) {
-		for _, name := range []string{"untracked", "a.txt"} {
-			writeFile(t, w.path(name), text)
-			if err := os.Chtimes(w.path(name), then, then); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	put("one\n")
-	w.take()
-	put("two\n")
-	files := w.files(w.take().Commit)
-	if files["untracked"] != "two\n" || files["a.txt"] != "two\n" {
-		t.Errorf("got %q", files)
-	}
 }
 
 func TestWithinSeesHiddenEditsAndKeepsWhatIsLeftOut(t *testing.T) {
@@ -474,4 +430,16 @@ func TestWithinDoesNotReplaceRefAndMakesNoneWithout(t *testing.T) {
 	if got := w.git("for-each-ref"); got != refs {
 		t.Errorf("refs are\n%s", got)
 	}
+}
+
+// TestWithinSeesWhatIsWrittenWhereABitHidAFileThatWasGone: what was kept meanwhile has the bit, and git would take such a path out.
+func TestWithinSeesWhatIsWrittenWhereABitHidAFileThatWasGone(t *testing.T) {
+	w := newTurns(t, "")
+	w.ageSettings()
+	w.in("update-index", "--skip-worktree", "dir/b.txt")
+	os.Remove(w.path("dir/b.txt"))
+	writeFile(t, w.path("new"), "x\n")
+	w.wantTree("gone", w.take())
+	writeFile(t, w.path("dir/b.txt"), "written\n")
+	w.wantTree("written", w.take())
 }

@@ -20,12 +20,6 @@ func Exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// IsFile reports whether something other than a folder is at path.
-func IsFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && !info.IsDir()
-}
-
 // RemoveFile removes a file; a missing one is no error.
 func RemoveFile(path string) error {
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {

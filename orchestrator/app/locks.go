@@ -24,7 +24,7 @@ const (
 // left reports whether a lock file was left by a git that was killed: no git runs any more that could have made it.
 func left(lock string) bool {
 	info, err := os.Lstat(lock)
-	if err != nil || worktree.LockedByPaw(lock) {
+	if err != nil {
 		return false
 	}
 	return time.Since(info.ModTime()) > staleLock || !session.RanBefore("git", info.ModTime().Add(lockDelay))

@@ -12,7 +12,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/session"
 	"paw/session/turn"
-	"paw/worktree"
 	"paw/worktree/objects"
 	"paw/worktree/states"
 )
@@ -248,31 +247,6 @@ func Standings(ctx context.Context, h *app.App, s *session.Session) ([]Stand, er
 	}
 	all, err := standings(ctx, work{asked: asked{Agent: app.Agent{App: h, Session: s, Repo: m}}})
 	return slices.DeleteFunc(all, func(one Stand) bool { return one.Session != s.Name }), err
-}
-
-// InBranches returns the landings that branches have, by their commits, for states.Store.Blame.
-func InBranches(ctx context.Context, h *app.App, m *worktree.Manager) (map[string]states.Landing, error) {
-	w := work{asked: asked{Agent: app.Agent{App: h, Session: &session.Session{GitCommonDir: m.Repository.CommonDir}, Repo: m}}}
-	sessions, err := w.siblings()
-	if err != nil {
-		return nil, err
-	}
-	var landings []session.Landing
-	for _, s := range sessions {
-		landings = append(landings, s.Landings...)
-	}
-	all, err := standingsOf(ctx, w, landings)
-	commits := map[string]states.Landing{}
-	for _, one := range all {
-		if one.stands() && one.Commit != "" && m.Objects().Has(ctx, one.Twin) {
-			commit := commits[one.Commit]
-			if commit.Twins = append(commit.Twins, one.Twin); one.As == string(Commits) && !one.rewritten() {
-				commit.Before = one.Before
-			}
-			commits[one.Commit] = commit
-		}
-	}
-	return commits, err
 }
 
 // standings is Standings with the landings of other sessions in the same branches.

@@ -124,7 +124,7 @@ func (u *setUp) run(ctx context.Context) (failed string) {
 	}
 	what := worktree.Setup{Copy: u.Copy, Link: u.Link, Include: u.Include, Command: u.Command, Env: append(env, "PAW_ENV="+u.Found), Out: os.Stdout}
 	what.Announce = func(command string) { fmt.Fprintf(os.Stdout, "paw: set-up: %s\n", display.OneLine(command)) }
-	what.Copied = func(all []worktree.Copied) { fmt.Fprintf(os.Stdout, "paw: set-up: %s\n", copiedWords(all)) }
+	what.Copied = func(all []string) { fmt.Fprintf(os.Stdout, "paw: set-up: %s\n", copiedWords(all)) }
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		what.Terminal = os.Stdin
 	}
@@ -185,22 +185,10 @@ func (u *setUp) withFound(env []string) []string {
 // namedCopies is how many copied paths are named.
 const namedCopies = 5
 
-// copiedWords lists the copied paths, and how each was copied.
-func copiedWords(all []worktree.Copied) string {
-	var words []string
-	for i, one := range all {
-		if i == namedCopies {
-			words = append(words, fmt.Sprintf("and %d others", len(all)-i))
-			break
-		}
-		how := "copied"
-		switch {
-		case one.Shared:
-			how = "shared"
-		case one.Bytes >= 1<<20:
-			how = fmt.Sprintf("%d MiB copied", one.Bytes>>20)
-		}
-		words = append(words, one.Path+" "+how)
+// copiedWords lists the copied paths.
+func copiedWords(all []string) string {
+	if rest := len(all) - namedCopies; rest > 0 {
+		all = append(slices.Clone(all[:namedCopies]), fmt.Sprintf("and %d others", rest))
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(all, ", ") + " copied"
 }

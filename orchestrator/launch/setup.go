@@ -82,7 +82,7 @@ func HoldForSetUp(a app.Agent, running live.Running) (release func(), err error)
 func SetUp(ctx context.Context, a app.Agent) (notes []string) {
 	lines := &cli.LineWriter{Each: func(line []byte) { a.App.Sayf("%s | %s", a.Record.Name, line) }}
 	setup := a.Setup(lines)
-	setup.Copied = func(all []worktree.Copied) { a.App.Sayf("%s: %s", a.Record.Name, copiedWords(all)) }
+	setup.Copied = func(all []string) { a.App.Sayf("%s: %s", a.Record.Name, copiedWords(all)) }
 	failed := ""
 	for _, problem := range a.Repo.Setups().SetUp(ctx, a.Record.WorktreePath, setup) {
 		note := problem.String()

@@ -1,9 +1,12 @@
 package gitdir
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/config/disk"
@@ -116,4 +119,32 @@ func settingValue(raw string) string {
 		}
 	}
 	return value.String()
+}
+
+// ConfigFiles returns the files with git's settings for a worktree, without those that they include.
+func ConfigFiles(admin string) []string {
+	common, home := Common(admin), os.Getenv("HOME")
+	return []string{
+		filepath.Join(common, "config"), filepath.Join(admin, "config.worktree"), os.Getenv("GIT_CONFIG_GLOBAL"),
+		filepath.Join(userGit(), "config"), filepath.Join(home, ".gitconfig"), "/etc/gitconfig",
+	}
+}
+
+// AttributeFiles returns the files with attributes outside of a worktree, without one that a setting names.
+func AttributeFiles(admin string) []string {
+	return []string{filepath.Join(Common(admin), "info/attributes"), filepath.Join(userGit(), "attributes"), "/etc/gitattributes"}
+}
+
+func userGit() string {
+	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(os.Getenv("HOME"), ".config")), "git")
+}
+
+// InConfig reports whether one of the files with settings for the git directory of a worktree, or the common one, has one
+// of some texts, which are in lower case.
+func InConfig(admin string, texts ...string) bool {
+	return slices.ContainsFunc(ConfigFiles(admin), func(file string) bool {
+		content, _ := disk.ReadFile(file)
+		low := strings.ToLower(string(content))
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(low, text) })
+	})
 }

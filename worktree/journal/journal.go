@@ -58,9 +58,6 @@ const (
 	LockFile = "paw-journal.lock" // locked by the moving paw and by each git it has started
 )
 
-// LockMark is the content of an index.lock made by a move.
-const LockMark = "paw moves files here, or was killed while it did: paw recover ends it\n"
-
 // Reader finds moves (see Journal) that have not ended.
 type Reader struct {
 	Repository gitdir.Repository
@@ -100,12 +97,6 @@ func Read(admin string) (*Journal, error) {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(admin, File), err)
 	}
 	return &j, nil
-}
-
-// Left reports whether a move has left a journal in a git directory, or the index.lock that is
-// made before it.
-func Left(admin string) bool {
-	return disk.Exists(filepath.Join(admin, File)) || gitdir.Line(filepath.Join(admin, "index.lock")) == strings.TrimSpace(LockMark)
 }
 
 // SettledAt waits for a move (see Journal) that is running in a worktree. For an interrupted move

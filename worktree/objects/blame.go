@@ -2,9 +2,6 @@ package objects
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +16,6 @@ type BlameOptions struct {
 	Path        string
 	Lines       string // as for git blame -L, "" for all
 	IgnoreSpace bool
-	Parents     map[string][]string // replacement parents by commit, without a cycle: git would not end
 }
 
 // BlamedLine is a line of a file with the commit that added it.
@@ -32,13 +28,13 @@ type BlamedLine struct {
 	Own    string // subject of a commit that paw made for itself, "" for other commits
 }
 
-// Blame finds the commits that added the lines of a file. o must be made by Store.WithScratch.
+// Blame finds the commits that added the lines of a file.
 func (o *Store) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error) {
 	repo := o.Home()
 	if b.Dir != "" {
 		repo = o.withoutRefs(git.Repo{Dir: b.Dir}) // which may be a subfolder
 	}
-	args := []string{"-c", "advice.graftFileDeprecated=false", "blame", "--porcelain", "--ignore-revs-file="} // "" forgets those of the configuration
+	args := []string{"blame", "--porcelain", "--ignore-revs-file="} // "" forgets those of the configuration
 	if b.IgnoreSpace {
 		args = append(args, "-w")
 	}
@@ -47,17 +43,6 @@ func (o *Store) Blame(ctx context.Context, b BlameOptions) ([]BlamedLine, error)
 	}
 	if b.Commit != "" {
 		args = append(args, b.Commit)
-	}
-	if len(b.Parents) > 0 { // a replacement would need a ref
-		var grafts strings.Builder
-		for commit, parents := range b.Parents {
-			fmt.Fprintln(&grafts, commit, strings.Join(parents, " "))
-		}
-		file := filepath.Join(o.scratch, "grafts")
-		if err := os.WriteFile(file, []byte(grafts.String()), 0o600); err != nil {
-			return nil, err
-		}
-		repo = repo.WithEnv("GIT_GRAFT_FILE=" + file)
 	}
 	out, err := repo.Output(ctx, append(args, "--", b.Path)...)
 	if err != nil {

@@ -1,12 +1,10 @@
 package objects
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,36 +30,7 @@ func (c Change) Gitlink() bool {
 // ChangesBetween lists the paths that differ between two trees, by name. ChangesBetween asks git
 // once for the same two.
 func (o *Store) ChangesBetween(ctx context.Context, from, to string) ([]Change, error) {
-	return o.known.changesBetween(from, to, func() (all []Change, err error) {
-		err = o.listening(func(repo git.Repo) error {
-			all, err = Between(ctx, repo, from, to)
-			return err
-		})
-		return all, err
-	})
-}
-
-// listening runs git, and learns from the trace of it whether the user signs commits, which is then not asked.
-// Whatever the trace does not say plainly stays unknown.
-func (o *Store) listening(run func(git.Repo) error) error {
-	if o.known == nil || o.known.signs.Load() != nil {
-		return run(o.Home())
-	}
-	file, err := os.CreateTemp("", "paw")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	defer file.Close()
-	err = run(o.Home().WithEnv("GIT_TRACE2="+file.Name(), "GIT_TRACE2_BRIEF=1", "GIT_TRACE2_CONFIG_PARAMS=commit.gpgsign"))
-	text, _ := io.ReadAll(file)
-	at := bytes.LastIndex(text, []byte("\ndef_param ")) // the last one counts
-	_, value, set := strings.Cut(string(text[max(0, at):]), " commit.gpgsign=")
-	value, _, _ = strings.Cut(value, "\n")
-	if signs := value == "true"; bytes.Contains(text, []byte("\nexit ")) && set == (at >= 0) && (signs || value == "false" || value == "") {
-		o.known.signs.Store(&signs)
-	}
-	return err
+	return o.known.changesBetween(from, to, func() ([]Change, error) { return Between(ctx, o.Home(), from, to) })
 }
 
 // Between lists the paths that differ between two trees, by name.

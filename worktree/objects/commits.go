@@ -157,10 +157,10 @@ var (
 	ErrNotSigned  = errors.New("the commit could not be signed")
 )
 
-// signsCommits reports whether the user has set commit.gpgSign.
+// signsCommits reports whether the user has set commit.gpgSign. git is asked only where a file of settings may say so.
 func (o *Store) signsCommits(ctx context.Context) (bool, error) {
-	if o.known != nil && o.known.signs.Load() != nil {
-		return *o.known.signs.Load(), nil
+	if !gitdir.InConfig(o.Repository.CommonDir, "gpgsign", "[include") {
+		return false, nil
 	}
 	out, err := o.Home().Line(ctx, "config", "--type=bool", "--get", "commit.gpgSign")
 	if git.ExitCode(err) == 1 { // commit.gpgSign is not set

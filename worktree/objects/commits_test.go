@@ -40,34 +40,3 @@ func TestOneGitMakesTheCommitsThatCommitTreeMakes(t *testing.T) {
 		}
 	}
 }
-
-// TestSigningIsHeardOrAsked: what git says of commit.gpgSign while it compares is what it says when it is asked.
-func TestSigningIsHeardOrAsked(t *testing.T) {
-	w := gittest.New(t)
-	w.Write("file", "one\n")
-	w.Commit("one")
-	head := w.Git("rev-parse", "HEAD")
-	w.Write("other", "[commit]\n\tgpgSign = true\n")
-	heard := map[string]bool{"": true, "gpgSign": false, "gpgSign = yes": false, "gpgSign = true": true, "gpgSign = false": true, "gpgSign =": true, "gpgSign = true\n\tgpgSign = false": true}
-	for text, plain := range heard {
-		for _, include := range []string{"", "[include]\n\tpath = ../other\n"} {
-			w.Write(".git/config.more", "[commit]\n\t"+text+"\n"+include)
-			w.Git("config", "include.path", "config.more")
-			o := New(w.Repository).Remembering()
-			want, err := o.signsCommits(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := o.ChangesBetween(t.Context(), head, head); err != nil {
-				t.Fatal(err)
-			}
-			got := o.known.signs.Load()
-			if include != "" {
-				plain = true // the last one counts
-			}
-			if (got != nil) != plain || got != nil && *got != want {
-				t.Errorf("%q %q: heard %v, asked %t", text, include, got, want)
-			}
-		}
-	}
-}

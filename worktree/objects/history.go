@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
@@ -137,9 +136,8 @@ type known struct {
 
 // facts hold in any history.
 type facts struct {
-	signs   atomic.Pointer[bool] // whether the user signs commits, nil if not known
-	trees   sync.Map             // commit -> tree
-	changes sync.Map             // [2]string -> []Change between two trees, or between commits whose tree is unknown
+	trees   sync.Map // commit -> tree
+	changes sync.Map // [2]string -> []Change between two trees, or between commits whose tree is unknown
 }
 
 // Remembering returns o with a cache of facts about objects, for one command.

@@ -1,15 +1,12 @@
 package snapshot
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -34,25 +31,19 @@ func (l *Look) judge(ctx context.Context) error {
 		l.Dirty, l.certain = true, true
 	}
 	var links []string
-	ids := map[string]string{}
 	for _, e := range l.doubted {
 		if e.gitlink() {
 			links = append(links, e.Name)
-			continue
-		}
-		if id := BlobID(ctx, l.path(e.Name), len(e.ID)/2); id == e.ID {
-			l.Untouched[e.Name] = id
-		} else {
-			ids[e.Name] = id
 		}
 	}
 	behind := l.behind(ctx, links)
-	err := l.asCheckedOut(ctx, ids)
+	untouched, err := l.asCheckedOut(ctx)
 	for _, e := range l.doubted {
 		switch {
 		case behind[e.Name]:
 			l.Behind = append(l.Behind, e.Name)
-		case l.Untouched[e.Name] != "":
+		case untouched[e.Name]:
+			l.Untouched = append(l.Untouched, e.Name)
 		case e.gitlink():
 			l.addChanged('.', 'M', "SC..", e)
 		default:
@@ -117,57 +108,34 @@ func (l *Look) behind(ctx context.Context, names []string) map[string]bool {
 	return behind
 }
 
-// hashedAtOnce is the number of bytes after which BlobID looks whether it may go on.
-const hashedAtOnce = 8 << 20
+// comparedBytes limits the size of the files that asCheckedOut reads.
+const comparedBytes = 64 << 20
 
-// BlobID returns the id that git gives to the content of a regular file, without a conversion; ""
-// if the file cannot be read.
-func BlobID(ctx context.Context, path string, idSize int) string {
-	fd, err := disk.OpenRegular(path)
-	if err != nil {
-		return ""
-	}
-	file := os.NewFile(uintptr(fd), path)
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return ""
-	}
-	sum := sha1.New()
-	if idSize == sha256.Size {
-		sum = sha256.New()
-	}
-	fmt.Fprintf(sum, "blob %d\x00", info.Size())
-	for err == nil && ctx.Err() == nil {
-		_, err = io.CopyN(sum, file, hashedAtOnce)
-	}
-	if !errors.Is(err, io.EOF) {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil))
-}
-
-// convertedBytes limits the size of the files that asCheckedOut compares.
-const convertedBytes = 256 << 20
-
-// asCheckedOut adds those files to Untouched that are what git checks out for their index entries, by
-// the ids of their contents. git, which checks them out into a folder, is started only if a setting
-// converts such files.
-func (l *Look) asCheckedOut(ctx context.Context, ids map[string]string) error {
+// asCheckedOut returns which of the doubted files are what git checks out for their index entries. git, which
+// checks them out into a folder, is started only if a setting converts such files.
+func (l *Look) asCheckedOut(ctx context.Context) (untouched map[string]bool, err error) {
 	var names []string
-	size, seen := int64(0), map[string]bool{}
-	for _, name := range slices.Sorted(maps.Keys(ids)) {
-		info, err := os.Lstat(l.path(name))
-		if err == nil && size+info.Size() <= convertedBytes && l.converts(name, seen) {
-			names, size = append(names, name), size+info.Size()
+	contents, seen, left := map[string][]byte{}, map[string]bool{}, int64(comparedBytes)
+	untouched = map[string]bool{}
+	for _, e := range l.doubted {
+		info, err := os.Lstat(l.path(e.Name))
+		if e.gitlink() || err != nil || info.Size() > left || ctx.Err() != nil {
+			continue
+		}
+		content, err := disk.ReadRegular(l.path(e.Name))
+		if left -= info.Size(); err != nil {
+			continue
+		}
+		if untouched[e.Name] = blobID(content, len(e.ID)) == e.ID; !untouched[e.Name] && l.converts(e.Name, seen) {
+			names, contents[e.Name] = append(names, e.Name), content
 		}
 	}
 	if len(names) == 0 {
-		return nil
+		return untouched, ctx.Err()
 	}
 	dir, err := os.MkdirTemp(l.Dir, scratchIndexPrefix)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	// git-lfs would otherwise download what a pointer stands for. After an error, as by a filter that
@@ -175,11 +143,21 @@ func (l *Look) asCheckedOut(ctx context.Context, ids map[string]string) error {
 	_, _ = l.Repo.WithEnv("GIT_LFS_SKIP_SMUDGE=1").Input(ctx, git.NulTerminated(names),
 		Privately("checkout-index", "--quiet", "-z", "--stdin", "--prefix="+dir+"/")...)
 	for _, name := range names {
-		if id := ids[name]; id != "" && id == BlobID(ctx, filepath.Join(dir, filepath.FromSlash(name)), len(id)/2) {
-			l.Untouched[name] = id
-		}
+		content, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		untouched[name] = err == nil && bytes.Equal(content, contents[name])
 	}
-	return ctx.Err()
+	return untouched, ctx.Err()
+}
+
+// blobID returns the id, of a length in hexadecimal digits, that git gives to a content without a conversion.
+func blobID(content []byte, length int) string {
+	sum := sha1.New()
+	if length > 2*sha1.Size {
+		sum = sha256.New()
+	}
+	fmt.Fprintf(sum, "blob %d\x00", len(content))
+	sum.Write(content)
+	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // convertsOutward matches attributes and settings by which git writes other bytes into a file than
@@ -190,7 +168,7 @@ var convertsOutward = lazyregexp.New(`(?i)\b(filter=|eol\s*=\s*"?crlf|ident\b|wo
 // the folders above the file, or the configuration of the repository or the user. seen remembers
 // the files that were read.
 func (l *Look) converts(name string, seen map[string]bool) bool {
-	from := append(ConfigFiles(l.admin), AttributeFiles(l.admin)...)
+	from := append(gitdir.ConfigFiles(l.admin), gitdir.AttributeFiles(l.admin)...)
 	for folder := path.Dir(name); ; folder = path.Dir(folder) {
 		from = append(from, filepath.Join(l.path(folder), ".gitattributes"))
 		if folder == "." {
@@ -206,24 +184,6 @@ func (l *Look) converts(name string, seen map[string]bool) bool {
 		}
 		return matches
 	})
-}
-
-// ConfigFiles returns the files with git's settings for a worktree, without those that they include.
-func ConfigFiles(admin string) []string {
-	common, home := gitdir.Common(admin), os.Getenv("HOME")
-	return []string{
-		filepath.Join(common, "config"), filepath.Join(admin, "config.worktree"), os.Getenv("GIT_CONFIG_GLOBAL"),
-		filepath.Join(userGit(), "config"), filepath.Join(home, ".gitconfig"), "/etc/gitconfig",
-	}
-}
-
-// AttributeFiles returns the files with attributes outside of a worktree, without one that a setting names.
-func AttributeFiles(admin string) []string {
-	return []string{filepath.Join(gitdir.Common(admin), "info/attributes"), filepath.Join(userGit(), "attributes"), "/etc/gitattributes"}
-}
-
-func userGit() string {
-	return filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(os.Getenv("HOME"), ".config")), "git")
 }
 
 // path returns the absolute path of a path in the worktree.

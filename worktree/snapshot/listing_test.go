@@ -33,13 +33,13 @@ func TestIndexIsListedWithWhatItHides(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer x.drop()
-			if len(x.listed) != 304 || !slices.IsSortedFunc(x.listed, func(a, b IndexEntry) int { return strings.Compare(a.Name, b.Name) }) {
-				t.Errorf("%d entries", len(x.listed))
+			if len(x.Entries) != 304 || !slices.IsSortedFunc(x.Entries, func(a, b IndexEntry) int { return strings.Compare(a.Name, b.Name) }) {
+				t.Errorf("%d entries", len(x.Entries))
 			}
 			if got := fmt.Sprintf("%q %q %q", x.Assumed, x.Skipped, x.Submodules); got != `["a.txt" "ü\tö\n"] ["dir/b.txt"] ["sub"]` {
 				t.Error(got)
 			}
-			if e := findEntry(x.listed, "a.txt"); e.cacheinfo() != "100644,"+w.Git("rev-parse", "HEAD:a.txt") || e.Stage != "0" {
+			if e := findEntry(x.Entries, "a.txt"); e.Mode+" "+e.ID != "100644 "+w.Git("rev-parse", "HEAD:a.txt") || e.Stage != "0" {
 				t.Errorf("%+v", e)
 			}
 			if left := w.Git("diff-index", "--cached", "--name-only", "HEAD"); left != "sub" {
@@ -55,8 +55,8 @@ func TestIndexThatIsCutIsNotUnderstood(t *testing.T) {
 	whole := gittest.ReadFile(t, index)
 	for n := 1; n < len(whole); n += 7 {
 		gittest.WriteFile(t, index, whole[:n])
-		if x, err := copyOfIndex(t.Context(), w.Dir, filepath.Join(w.Dir, ".git"), gittest.RealTemp(t)); err == nil && len(x.listed) != 2 {
-			t.Fatalf("cut at %d: %+v", n, x.listed)
+		if x, err := copyOfIndex(t.Context(), w.Dir, filepath.Join(w.Dir, ".git"), gittest.RealTemp(t)); err == nil && len(x.Entries) != 2 {
+			t.Fatalf("cut at %d: %+v", n, x.Entries)
 		}
 	}
 }

@@ -1,18 +1,11 @@
 package snapshot
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
-	"hash"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -34,16 +27,12 @@ type Look struct {
 	Scratch string        // index file that git may change: first a copy of the real one, later the recorded one
 	Real    *PrivateIndex // copy of the worktree's index, with no bits that hide changes
 
-	tracked map[string]IndexEntry // index entries of changed paths; our side of conflicts
-	deleted map[string]bool       // git sees no file, or one behind a symlink
-	hides   map[string]bool       // the real index hides changes of the file, which exists
-	Names   []string              // changed and untracked paths
-	doubted []IndexEntry          // paths that judge decides about
+	gitlinks map[string]bool // changed paths that are submodules in the index
+	deleted  map[string]bool // git sees no file, or one behind a symlink
+	Names    []string        // changed and untracked paths
+	doubted  []IndexEntry    // paths that judge decides about
 
-	// Untouched has the files that are as git checks them out, though git lists them as changed, each
-	// with its BlobID.
-	Untouched map[string]string
-
+	Untouched  []string // files that are as git checks them out, though git lists them as changed
 	Head       string   // "" when the branch is gone or has no commit
 	Changed    []string // tracked paths to record again
 	Indexed    []string // paths at which the index differs from HEAD
@@ -65,8 +54,7 @@ type Look struct {
 func (snapshots *Taker) LookAt(ctx context.Context, path, admin, dir string, options ...string) (*Look, error) {
 	l := &Look{
 		m: snapshots, Top: path, admin: admin, Dir: dir, oneOff: dir == "", Began: time.Now(),
-		tracked: map[string]IndexEntry{}, deleted: map[string]bool{}, hides: map[string]bool{},
-		Untouched: map[string]string{},
+		gitlinks: map[string]bool{}, deleted: map[string]bool{},
 	}
 	var err error
 	switch {
@@ -83,9 +71,6 @@ func (snapshots *Taker) LookAt(ctx context.Context, path, admin, dir string, opt
 		l.Drop()
 		return nil, err
 	}
-	for _, name := range l.Real.hidden {
-		l.hides[name] = true
-	}
 	l.use(l.Real.File)
 	if err := l.compare(ctx, options); err != nil {
 		l.Drop()
@@ -97,16 +82,11 @@ func (snapshots *Taker) LookAt(ctx context.Context, path, admin, dir string, opt
 
 // use makes file the scratch index.
 func (l *Look) use(file string) {
-	l.Scratch, l.Repo = file, l.WithIndex(file)
-}
-
-// WithIndex returns git for the worktree with a file as its index.
-func (l *Look) WithIndex(file string) git.Repo {
-	return l.m.objects.Quarantined(RepoWithIndex(l.Top, file))
+	l.Scratch, l.Repo = file, l.m.objects.Quarantined(RepoWithIndex(l.Top, file))
 }
 
 // Hides reports whether the real index hides changes of a file, which exists.
-func (l *Look) Hides(name string) bool { return l.hides[name] }
+func (l *Look) Hides(name string) bool { return slices.Contains(l.Real.hidden, name) }
 
 // Drop removes the files of the look.
 func (l *Look) Drop() {
@@ -174,7 +154,7 @@ func (l *Look) add(line string) bool {
 			return false
 		}
 		l.Changed = append(l.Changed, fields[9])
-		l.tracked[fields[9]] = IndexEntry{Name: fields[9], Mode: fields[3], ID: fields[7]}
+		l.gitlinks[fields[9]] = fields[3] == objects.ModeGitlink
 		l.Dirty, l.Unmerged = true, true
 	default:
 		return false
@@ -196,7 +176,7 @@ func (l *Look) addChanged(inIndex, inFile byte, sub string, e IndexEntry) {
 	}
 	if inFile != '.' {
 		l.Changed = append(l.Changed, name)
-		l.tracked[name], l.deleted[name] = e, inFile == 'D'
+		l.gitlinks[name], l.deleted[name] = e.gitlink(), inFile == 'D'
 	}
 	if inIndex != '.' {
 		l.Indexed = append(l.Indexed, name)
@@ -212,181 +192,31 @@ func (l *Look) addChanged(inIndex, inFile byte, sub string, e IndexEntry) {
 	}
 }
 
-// changedSubmodules returns the submodules with changes, or with commits that exist nowhere else.
-func (l *Look) changedSubmodules(ctx context.Context) ([]string, error) {
-	names := l.Submodules
-	for _, name := range l.Real.Submodules {
-		if !disk.Exists(filepath.Join(l.Top, name, ".git")) { // not checked out
-			continue
-		}
-		unsaved, err := unsavedSubmodule(ctx, filepath.Join(l.Top, name))
-		if err != nil {
-			return nil, err
-		}
-		if unsaved {
-			names = append(names, name)
-		}
-	}
-	return disk.SortedPaths(names), nil
-}
+// ScratchPrefix begins the names of scratch folders in the git directory of a worktree.
+const ScratchPrefix = "paw-scratch-"
 
-// unsavedSubmodule reports whether a submodule has changes, or commits in no branch of its remotes.
-// A submodule's store is in the worktree's git directory, and removed with the worktree.
-func unsavedSubmodule(ctx context.Context, dir string) (bool, error) {
-	status, err := git.In(dir).Output(ctx, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
-	if err != nil {
-		return false, err
-	}
-	if status != "" {
-		return true, nil
-	}
-	commits, err := git.In(dir).Output(ctx, "rev-list", "--max-count=1", "--branches", "HEAD", "--not", "--remotes")
-	return commits != "", err
-}
-
-// IndexEntry is one path of an index, as listed by `git ls-files --stage -v`.
-type IndexEntry struct {
-	Name, Mode, ID string
-	Stage          string // "0", or the side of a conflict: "1" the base, "2" ours, "3" theirs
-	assumed        bool   // the bit assume-unchanged is set
-	skipped        bool   // the bit skip-worktree is set
-}
-
-func (e IndexEntry) gitlink() bool { return e.Mode == objects.ModeGitlink }
-
-func (e IndexEntry) file() bool { return strings.HasPrefix(e.Mode, "100") }
-
-// cacheinfo returns the entry in the format of git update-index --cacheinfo, "" for none.
-func (e IndexEntry) cacheinfo() string {
-	if strings.Trim(e.Mode, "0") == "" {
-		return ""
-	}
-	return e.Mode + "," + e.ID
-}
-
-// ListIndex lists the index in a file, by name, then by stage. It starts git, as repo, only if
-// readIndex does not understand the file.
-func ListIndex(ctx context.Context, repo git.Repo, file string) ([]IndexEntry, error) {
-	if entries, ok := readIndex(file); ok {
-		return entries, nil
-	}
-	out, err := repo.WithEnv("GIT_INDEX_FILE="+file).Output(ctx, Privately("ls-files", "--stage", "-v", "-z")...)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]IndexEntry, 0, strings.Count(out, "\x00"))
-	for line := range strings.SplitSeq(strings.TrimSuffix(out, "\x00"), "\x00") { // TAG MODE ID STAGE, a tab, the path
-		info, name, found := strings.Cut(line, "\t")
-		if line == "" {
-			continue
-		}
-		f := strings.Fields(info)
-		if !found || len(f) != 4 || name == "" { // For a truncated index git lists entries without names.
-			return nil, fmt.Errorf("git ls-files says %q, which is not understood", line)
-		}
-		tag := strings.ToUpper(f[0])
-		entries = append(entries, IndexEntry{
-			Name: name, Mode: f[1], ID: f[2], Stage: f[3], assumed: tag != f[0], skipped: tag == "S",
-		})
-	}
-	return entries, nil
-}
-
-// oneEach returns one entry for each path: of a conflict, our side.
-func oneEach(all []IndexEntry) []IndexEntry {
-	if !slices.ContainsFunc(all, func(e IndexEntry) bool { return e.Stage != "0" }) {
-		return all
-	}
-	var one []IndexEntry
-	for _, e := range all {
-		switch last := len(one) - 1; {
-		case last < 0 || one[last].Name != e.Name:
-			one = append(one, e)
-		case e.Stage == "2":
-			one[last] = e
-		}
-	}
-	return one
-}
-
-// Offsets and flags in an index file, see gitformat-index(5): a header, entries, extensions and a
-// checksum follow each other.
+// Ages from which scratch files, and folders of them, count as left by a killed paw.
 const (
-	indexHeader   = 12 // signature, version, number of entries
-	indexModeAt   = 24 // in an entry
-	indexIDAt     = 40
-	indexAssumed  = 0x8000 // in the flags behind the id
-	indexExtended = 0x4000 // other flags follow
-	indexStage    = 0x3000
-	indexSkipped  = 0x4000 // in these others
+	ScratchAge   = time.Hour
+	abandonedAge = 24 * time.Hour
 )
 
-// readIndex reads an index as `git ls-files --stage -v` lists it. ok is false if git has to be asked:
-// for a file that is not whole, a version that shortens names, an index that other files belong to,
-// and one with entries of a sparse checkout, for which git first looks whether the files exist.
-func readIndex(file string) (entries []IndexEntry, ok bool) {
-	content, err := os.ReadFile(file)
-	if err != nil || len(content) < indexHeader+sha1.Size || string(content[:4]) != "DIRC" {
-		return nil, false
-	}
-	version := binary.BigEndian.Uint32(content[4:])
-	idSize := checksumSize(content)
-	if idSize == 0 || version != 2 && version != 3 {
-		return nil, false
-	}
-	rest := content[indexHeader : len(content)-idSize]
-	for range binary.BigEndian.Uint32(content[8:]) {
-		e, size := nextEntry(rest, idSize)
-		if size == 0 || e.skipped {
-			return nil, false
-		}
-		entries, rest = append(entries, e), rest[size:]
-	}
-	for len(rest) >= 8 { // extensions: a name and a size
-		size := uint64(8) + uint64(binary.BigEndian.Uint32(rest[4:]))
-		if rest[0] < 'A' || rest[0] > 'Z' || size > uint64(len(rest)) { // not to be passed over
-			return nil, false
-		}
-		rest = rest[size:]
-	}
-	return entries, len(rest) == 0
+// newScratch makes a folder for private indexes in a worktree's git directory, and removes those
+// left by killed paws. The caller removes it.
+func newScratch(admin string) (dir string, err error) {
+	sweepOld(admin, ScratchPrefix, abandonedAge)
+	return os.MkdirTemp(admin, ScratchPrefix)
 }
 
-// checksumSize returns the length of the checksum at the end of an index, which is also that of the
-// ids in the index; 0 if the checksum is wrong.
-func checksumSize(content []byte) int {
-	for _, sum := range []hash.Hash{sha1.New(), sha256.New()} {
-		if at := len(content) - sum.Size(); at >= indexHeader {
-			sum.Write(content[:at])
-			if bytes.Equal(sum.Sum(nil), content[at:]) {
-				return sum.Size()
-			}
+// sweepOld removes entries of dir that have the prefix and are older than age.
+func sweepOld(dir, prefix string, age time.Duration) {
+	content, _ := os.ReadDir(dir)
+	for _, item := range content {
+		if !strings.HasPrefix(item.Name(), prefix) {
+			continue
+		}
+		if info, err := item.Info(); err == nil && time.Since(info.ModTime()) > age {
+			_ = os.RemoveAll(filepath.Join(dir, item.Name()))
 		}
 	}
-	return 0
-}
-
-// nextEntry reads an entry of an index and returns its number of bytes, 0 if the entry is cut off.
-func nextEntry(from []byte, idSize int) (e IndexEntry, size int) {
-	nameAt := indexIDAt + idSize + 2
-	if len(from) < nameAt+2 {
-		return e, 0
-	}
-	flags := binary.BigEndian.Uint16(from[nameAt-2:])
-	if flags&indexExtended != 0 {
-		e.skipped = binary.BigEndian.Uint16(from[nameAt:])&indexSkipped != 0
-		nameAt += 2
-	}
-	length := bytes.IndexByte(from[nameAt:], 0)
-	size = (nameAt + length + 8) &^ 7 // one to eight zeros end it
-	if length < 1 || size > len(from) {
-		return e, 0
-	}
-	e.Name = string(from[nameAt : nameAt+length])
-	e.Mode = strconv.FormatUint(uint64(binary.BigEndian.Uint32(from[indexModeAt:])), 8)
-	e.ID = hex.EncodeToString(from[indexIDAt : indexIDAt+idSize])
-	stage := flags & indexStage >> 12
-	e.Stage = "0123"[stage : stage+1]
-	e.assumed = flags&indexAssumed != 0
-	return e, size
 }

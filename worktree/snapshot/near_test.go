@@ -40,15 +40,11 @@ func TestSnapshotDoesNotBelieveTimesTooNear(t *testing.T) {
 		gittest.WriteFile(t, filepath.Join(path, "new"), "one\n")
 		take()
 		gittest.WriteFile(t, filepath.Join(path, "new"), "two\n")
-		var s keptState
-		if err := json.Unmarshal([]byte(gittest.ReadFile(t, keptFile(scratch))), &s); err != nil {
+		var s last
+		if err := json.Unmarshal([]byte(gittest.ReadFile(t, lastFile(scratch))), &s); err != nil {
 			t.Fatal(err)
 		}
-		r, err := (&Look{Top: path, Names: []string{"new"}}).newRecording(&s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Seen = r.seen
+		s.Seen = (&Look{Top: path, Names: []string{"new"}}).recordingAfter(s).seen
 		if !near {
 			s.Began = time.Now().Add(time.Minute)
 		}
@@ -56,7 +52,7 @@ func TestSnapshotDoesNotBelieveTimesTooNear(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		gittest.WriteFile(t, keptFile(scratch), string(content))
+		gittest.WriteFile(t, lastFile(scratch), string(content))
 		want := map[bool]string{true: "two", false: "one"}[near] // the latter shows that this test can fail
 		if got := w.Git("show", take()+":new"); got != want {
 			t.Errorf("near %v: got %q", near, got)

@@ -126,7 +126,7 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 			return shot, err
 		}
 		if scratchDir != "" {
-			forgetKept(scratchDir)
+			forgetLast(scratchDir)
 		}
 	}
 }
@@ -157,14 +157,7 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 	defer l.Drop()
 	moved := MovedFrom(within, s.top, s.admin, l.Head)
 	l.Head = cmp.Or(moved, l.Head) // the commit that index and files began with
-	if s.dir != "" {
-		l.Real.keep(within, s.top, s.dir, l.Began)
-	}
-	submodules, err := l.changedSubmodules(within)
-	if err != nil {
-		return Snapshot{}, err
-	}
-	shot := Snapshot{Commit: l.Head, Ref: s.ref, NotSaved: submodules, Submodules: l.Submodules, Behind: l.Behind, MovedFrom: moved, Staged: l.Staged, Unmerged: l.Unmerged}
+	shot := Snapshot{Commit: l.Head, Ref: s.ref, NotSaved: slices.Clone(l.Submodules), Submodules: l.Submodules, Behind: l.Behind, MovedFrom: moved, Staged: l.Staged, Unmerged: l.Unmerged}
 	for _, name := range l.Embedded {
 		if l.linked(name) {
 			shot.LeftOut = append(shot.LeftOut, name+", a worktree of its own")
@@ -194,36 +187,28 @@ func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
 
 // commit saves the files that l has found, and returns what it could not record.
 func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit string, r *recording, err error) {
-	r, err = l.plan(within, s.admin)
-	if err != nil {
-		return "", nil, err
-	}
+	r = l.recordingAfter(readLast(s.admin, s.dir))
 	if s.limit > 0 && r.size > s.limit {
 		return "", nil, fmt.Errorf("%s: %w: %d MiB to save", s.top, ErrOverBudget, r.size>>20+1)
 	}
-	tree, err := r.tree(within)
-	if err == nil {
-		commit, err = s.commitOf(ctx, r, tree)
-	}
-	again := err == nil && r.same && commit == r.base.Commit && r.base.Real == l.Real.Content
-	if !again && s.dir != "" && !l.m.objects.IsReader() { // A kept index must name objects that last.
-		r.keep(tree, commit)
-	}
-	return commit, r, err
-}
-
-func (r *recording) tree(ctx context.Context) (string, error) {
-	if r.same {
+	tree, same := r.last.Tree, r.same()
+	if same {
 		r.notSaved = r.special
-		for _, f := range r.files {
-			r.own[f.name] = !f.gone
+	} else {
+		if err = r.run(within); err == nil {
+			tree, err = r.Repo.Line(within, Privately("write-tree")...)
 		}
-		return r.base.Tree, nil
+		if err != nil {
+			return "", nil, err
+		}
 	}
-	if err := r.run(ctx); err != nil {
-		return "", err
+	if commit, err = s.commitOf(ctx, r, tree); err != nil {
+		return "", nil, err
 	}
-	return r.Repo.Line(ctx, Privately("write-tree")...)
+	if (!same || commit != r.last.Commit) && s.dir != "" && !l.m.objects.IsReader() { // A kept index must name objects that last.
+		r.keep(tree, commit, same)
+	}
+	return commit, r, nil
 }
 
 // commitOf returns the commit of a tree: HEAD if the tree equals HEAD's, the earlier snapshot if
@@ -232,13 +217,13 @@ func (s snapshotRequest) commitOf(ctx context.Context, r *recording, tree string
 	if same, err := r.isHead(ctx, tree); same || err != nil {
 		return r.Head, err
 	}
-	if r.base.Commit == "" || r.base.Tree != tree || r.base.Head != r.Head {
+	if r.last.Commit == "" || r.last.Tree != tree || r.last.Head != r.Head {
 		return r.Commit(ctx, tree, s.message)
 	}
-	if s.ref == "" && !objects.Stored(s.m.Repository.CommonDir, r.base.Commit) {
+	if s.ref == "" && !objects.Stored(s.m.Repository.CommonDir, r.last.Commit) {
 		return "", objects.ErrPruned
 	}
-	return r.base.Commit, nil
+	return r.last.Commit, nil
 }
 
 // isHead reports whether the tree equals HEAD's, because all changes were undone.

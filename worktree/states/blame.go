@@ -2,7 +2,6 @@ package states
 
 import (
 	"context"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -10,68 +9,14 @@ import (
 	"paw/worktree/objects"
 )
 
-// Landing is what blame has to know of a commit that stands for states.
-type Landing struct {
-	Twins  []string
-	Before string // for the last of several commits that landed: what they began with; else ""
-}
-
-// Blame finds the commits that added the lines of a file: of an agent's work the twins. Of the landings
-// in a branch, by commit, grafts need not name the states yet. s must keep nothing.
-func (s *Store) Blame(ctx context.Context, o objects.BlameOptions, landings map[string]Landing) (lines []objects.BlamedLine, err error) {
-	if o.Parents, err = s.parents(ctx, landings); err != nil {
-		return nil, err
-	}
-	if lines, err = s.objects.Blame(ctx, o); err != nil {
-		return nil, err
-	}
-	return lines, s.unpart(ctx, lines)
-}
-
-// parents returns the parents of landings for git blame, where grafts do not have them. git blame would give
-// a file that the last of several commits does not change to the one before, and never ask for the state.
-func (s *Store) parents(ctx context.Context, landings map[string]Landing) (map[string][]string, error) {
-	grafts, err := s.refs.List(ctx, GraftBase)
+// Blame finds the commits that added the lines of a file: of an agent's work the twins, as far as grafts tell. s must
+// keep nothing.
+func (s *Store) Blame(ctx context.Context, o objects.BlameOptions) ([]objects.BlamedLine, error) {
+	lines, err := s.objects.Blame(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	parents := map[string][]string{}
-	for commit, one := range landings {
-		twins := one.Twins
-		if grafts[GraftBase+commit] == "" {
-			if twins, err = s.before(ctx, twins, commit); err != nil {
-				return nil, err
-			}
-		} else if one.Before == "" {
-			continue
-		}
-		rest := []string{one.Before}
-		if one.Before == "" {
-			its, err := s.lines(ctx, s.objects, "--no-walk", commit, "--")
-			if err != nil || len(its) == 0 {
-				return nil, err
-			}
-			rest = its[0].parents
-		}
-		if len(twins) > 0 {
-			parents[commit] = slices.Concat(twins, rest)
-		}
-	}
-	return parents, nil
-}
-
-// before returns the twins that did not come from a commit.
-func (s *Store) before(ctx context.Context, twins []string, commit string) (some []string, err error) {
-	for _, twin := range twins {
-		came, err := s.objects.Contains(ctx, twin, commit)
-		if err != nil {
-			return nil, err
-		}
-		if !came {
-			some = append(some, twin)
-		}
-	}
-	return some, nil
+	return lines, s.unpart(ctx, lines)
 }
 
 // PlainBlame is Blame of what the user sees: without states.

@@ -623,3 +623,28 @@ func TestMadeByTheLogOfHEAD(t *testing.T) {
 		t.Errorf("made: %v", slices.Collect(maps.Keys(made)))
 	}
 }
+
+// TestBlameNamesCommitsOfWhichSomeWasGot has an agent take one of the files of a commit.
+func TestBlameNamesCommitsOfWhichSomeWasGot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user("x", "1", "y", "1")
+	a := w.agent("a")
+	a.turn(files("z", "z"))
+	main := w.user("x", "2", "y", "2")
+	a.turn(nil, "reset -q --soft main", "checkout -q main x", "commit -q -m own")
+	o, drop, err := w.chains.plain.WithScratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer drop()
+	for _, commit := range []string{a.now.Twin, main} {
+		lines, err := New(o, w.chains.refs).Blame(t.Context(), objects.BlameOptions{Commit: commit, Path: "x"})
+		if err != nil || len(lines) != 1 || lines[0].Commit != main || lines[0].Author != "Ann" || lines[0].Own != "" {
+			t.Errorf("x is of %+v, want %s; %v", lines, main, err)
+		}
+	}
+	if log := w.Git("log", "--format=%s", a.now.Twin); !strings.Contains(log, partOf) {
+		t.Errorf("nothing was got in part:\n%s", log)
+	}
+}

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
@@ -19,26 +18,73 @@ import (
 	"paw/worktree/snapshot"
 )
 
+// EndMoveIn is EndMove for the linked worktree at path.
+func (m *Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
+	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
+	if err != nil {
+		return nil, err
+	}
+	return m.EndMove(ctx, gitdir.Checkout{Path: path, AdminDir: admin})
+}
+
+// EndMove ends an interrupted move (see Journal) in a worktree; the result is nil if there is none. A
+// rewind is done again, and what is there now is kept under another rescue ref. Of a landing, the branch
+// decides whether it has taken place: git moves the branch last. If it has not, files and index are put
+// back, except files that somebody else has written. EndMove may be repeated.
+func (m *Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
+	if j, err := journal.Read(c.AdminDir); j == nil && err == nil {
+		return nil, nil
+	}
+	at, err := m.lockPlace(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer at.release()
+	j, err := journal.Read(c.AdminDir)
+	if j == nil || err != nil {
+		return nil, err
+	}
+	ended, v := &Ended{Journal: *j}, &move{Journal: *j, m: m, at: at, step: func(string) {}}
+	if j.Ref == "HEAD" {
+		return v.endRewind(ctx)
+	}
+	if ended.Moved, err = m.reached(ctx, m.head(ctx, c), j); err != nil {
+		return nil, err
+	}
+	if !ended.Moved {
+		left, err := v.putBack(context.WithoutCancel(ctx))
+		if err != nil {
+			return nil, err
+		}
+		if len(left) > 0 {
+			ended.Note, ended.Hint = strangers(left), "git -C "+git.Quote(c.Path)+" status"
+		}
+	}
+	return ended, v.close()
+}
+
+// strangers says that files are neither as before a landing nor as after it.
+func strangers(names []string) string {
+	const most = 20
+	named := strings.Join(names[:min(len(names), most)], ", ")
+	switch {
+	case len(names) == 1:
+		return named + " is neither as before nor as after it, and stays as it is"
+	case len(names) > most:
+		named += ", ..."
+	}
+	return named + " are neither as before nor as after it, and stay as they are"
+}
+
 // endRewind ends a rewind that paw was killed in. It does what the rewind did, from wherever that was
 // cut: it saves what is there now, unless all of that is in the rescue or the goal, and goes to the
 // goal. It may itself be cut, and repeated.
 func (v *move) endRewind(ctx context.Context) (*Ended, error) {
-	free := gitdir.Line(filepath.Join(v.at.AdminDir, "index.lock")) != strings.TrimSpace(journal.LockMark)
-	if free { // somebody has removed the lock
-		if err := v.lockIndex(ctx); err != nil {
-			return nil, err
-		}
-	}
 	kept, err := v.again(context.WithoutCancel(ctx))
-	switch {
-	case err != nil && free:
-		v.unlockIndex()
-		return nil, err
-	case err != nil:
+	if err != nil {
 		return nil, err
 	}
-	err = v.close()
-	return &Ended{Journal: v.Journal, Moved: !v.Back, Kept: kept}, err
+	return &Ended{Journal: v.Journal, Moved: !v.Back, Kept: kept}, v.close()
 }
 
 // takeBack goes back to the state before a rewind that failed, and returns the cause. The journal then
@@ -70,22 +116,16 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 	if err := v.refuseOtherBranch(ctx); err != nil {
 		return "", err
 	}
+	if err := v.at.awaitIndex(ctx); err != nil {
+		return "", err
+	}
 	l, err := v.m.snapshots.LookAt(ctx, v.at.Path, v.at.AdminDir, "")
 	if err != nil {
 		return "", err
 	}
 	defer l.Drop()
 	r := &rewind{m: v.m, Look: l, at: v.at, to: objects.State{Commit: v.Becomes, Tree: v.Becomes, Head: v.To}}
-	if err := r.refuse(); err != nil {
-		return "", err
-	}
-	if err := r.readNow(ctx); err != nil {
-		return "", err
-	}
 	changes, err := r.changes(ctx)
-	if err == nil {
-		changes, err = r.spare(ctx, changes)
-	}
 	if err == nil {
 		changes, err = r.takeInIgnored(ctx, changes)
 	}
@@ -93,7 +133,11 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 		return "", err
 	}
 	if len(changes) > 0 || r.Staged || r.Head != v.From && r.Head != v.To {
-		if kept, err = v.keep(ctx, r); err != nil {
+		commit, err := r.commitNow(ctx)
+		if err != nil {
+			return "", err
+		}
+		if kept, err = keepUnder(ctx, v.m.refs, commit, path.Dir(v.Rescue)+"/"); err != nil {
 			return "", err
 		}
 	}
@@ -104,17 +148,16 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 		}
 	}
 	v.step(StepFiles)
-	return kept, v.headAndIndex(ctx, l)
+	return kept, v.headAndIndex(ctx)
 }
 
-// refuseOtherBranch refuses to go on where HEAD has left the branch that the rewind began on. It unlocks the index for
-// the git switch that it names; a branch that was renamed or deleted is made again before that.
+// refuseOtherBranch refuses to go on where HEAD has left the branch that the rewind began on. A branch that was renamed or deleted is made again before the
+// git switch that it names.
 func (v *move) refuseOtherBranch(ctx context.Context) error {
 	now := v.m.branchAt(v.at.Checkout)
 	if v.Branch == "" || now == v.Branch {
 		return nil
 	}
-	v.unlockIndex()
 	in := "git -C " + git.Quote(v.at.Path)
 	line := in + " switch " + git.Quote(v.Branch)
 	if v.Branch == "HEAD" {
@@ -148,19 +191,10 @@ func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([
 		if r.now, err = r.Repo.Line(ctx, git.Quietly("write-tree")...); err != nil {
 			return nil, err
 		}
-		if changes, err = r.changes(ctx); err != nil {
+		if changes, err = r.toDo(ctx); err != nil {
 			return nil, err
 		}
 	}
-}
-
-// keep keeps the current files, and the index, under a new rescue ref, unless the rescue or the goal is just that.
-func (v *move) keep(ctx context.Context, r *rewind) (ref string, err error) {
-	commit, err := r.commitNow(ctx)
-	if err != nil {
-		return "", err
-	}
-	return keepUnder(ctx, v.m.refs, commit, path.Dir(v.Rescue)+"/")
 }
 
 // force has git write the files of the goal. What it overwrites is in the rescue; where a file has changed since the
@@ -178,9 +212,9 @@ func (r *rewind) force(ctx context.Context, back bool) error {
 	return run(nil)
 }
 
-// headAndIndex moves HEAD and then the index to where the files are. On the way back the index is still
-// the one from before.
-func (v *move) headAndIndex(ctx context.Context, l *snapshot.Look) error {
+// headAndIndex moves HEAD and then the index to where the files are: the index keeps bits of entries, and the stat data
+// of unchanged ones. On the way back the index is still the one from before.
+func (v *move) headAndIndex(ctx context.Context) error {
 	along, err := v.refsLeft(ctx)
 	if err != nil {
 		return err
@@ -197,14 +231,17 @@ func (v *move) headAndIndex(ctx context.Context, l *snapshot.Look) error {
 	if v.Back {
 		return nil
 	}
-	index, err := v.resetIndex(ctx, l.Dir)
+	repo := v.repo()
+	err = repo.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...)
 	if err == nil {
-		err = os.Chtimes(index, l.Began, l.Began)
+		err = v.trackIgnored(ctx, repo)
 	}
 	if err == nil {
-		err = os.Rename(index, filepath.Join(v.at.AdminDir, "index"))
+		err = snapshot.Refresh(ctx, repo)
 	}
-	v.step(StepIndex)
+	if err == nil {
+		v.step(StepIndex)
+	}
 	return err
 }
 
@@ -219,27 +256,6 @@ func (v *move) refsLeft(ctx context.Context) ([]refs.Change, error) {
 	}
 	at, err := v.m.refs.List(ctx, names...)
 	return slices.DeleteFunc(slices.Clone(v.Refs), func(c refs.Change) bool { return cmp.Or(at[c.Ref], refs.None) == c.To }), err
-}
-
-// resetIndex makes the index of the commit that a rewind leads to, from the present index: entries keep
-// their bits, and unchanged ones their stat data.
-func (v *move) resetIndex(ctx context.Context, dir string) (index string, err error) {
-	index = snapshot.NewScratchIndex(dir)
-	real := filepath.Join(v.at.AdminDir, "index")
-	if info, err := os.Stat(real); err == nil {
-		if err := disk.CopyFile(real, index); err != nil {
-			return "", err
-		}
-		_ = os.Chmod(index, info.Mode().Perm())
-	}
-	repo := v.repo().WithEnv("GIT_INDEX_FILE=" + index)
-	if err := repo.Run(ctx, git.Quietly("read-tree", "--no-sparse-checkout", "-i", "-m", v.To)...); err != nil {
-		return "", err
-	}
-	if err := v.trackIgnored(ctx, repo); err != nil {
-		return "", err
-	}
-	return index, snapshot.Refresh(ctx, repo)
 }
 
 // trackIgnored adds the files to the index that the tree of a move has and its commit does not, if git
@@ -281,4 +297,78 @@ func ignoredOf(ctx context.Context, repo git.Repo, changes []objects.Change) (ma
 		ignored[strings.TrimPrefix(name, "./")] = true
 	}
 	return ignored, nil
+}
+
+// ignoreFile is the name of files with git's rules on which files to ignore.
+const ignoreFile = ".gitignore"
+
+// spare leaves untracked files alone that the goal ignores: they are no part of it, and stay like
+// every ignored file. spare takes them out of the current tree, which the rescue gets, and returns the
+// other changes. A file at whose path the goal has a folder, or the other way round, is not spared.
+func (r *rewind) spare(ctx context.Context, changes []objects.Change) ([]objects.Change, error) {
+	if !slices.ContainsFunc(changes, ignores) {
+		return changes, nil
+	}
+	untracked, comes := map[string]bool{}, map[string]bool{}
+	for _, name := range r.Untracked {
+		untracked[name] = true
+	}
+	for _, c := range changes {
+		for at := c.Name; !c.Gone && at != "."; at = path.Dir(at) { // its folders, as well
+			comes[at] = at == c.Name || comes[at]
+		}
+	}
+	var leaving []objects.Change
+	for _, c := range changes {
+		if _, folder := comes[c.Name]; c.Gone && untracked[c.Name] && !folder && !below(c.Name, comes) {
+			leaving = append(leaving, c)
+		}
+	}
+	if len(leaving) == 0 {
+		return changes, nil
+	}
+	spared, err := r.ignoredByGoal(ctx, leaving)
+	if err != nil || len(spared) == 0 {
+		return changes, err
+	}
+	leaving = slices.DeleteFunc(leaving, func(c objects.Change) bool { return !spared[c.Name] })
+	gone := func(objects.Change) string { return "" }
+	if _, err := r.Repo.Input(ctx, indexInfo(leaving, gone), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
+		return nil, err
+	}
+	r.now, err = r.Repo.Line(ctx, git.Quietly("write-tree")...)
+	return slices.DeleteFunc(changes, func(c objects.Change) bool { return spared[c.Name] }), err
+}
+
+func ignores(c objects.Change) bool { return !c.Gone && path.Base(c.Name) == ignoreFile }
+
+// below reports whether a file comes where the path has a folder.
+func below(name string, comes map[string]bool) bool {
+	for at := path.Dir(name); at != "."; at = path.Dir(at) {
+		if comes[at] {
+			return true
+		}
+	}
+	return false
+}
+
+// ignoredByGoal returns the names of those changed files that git would ignore with the rules of the
+// goal. git reads rules from files only, so they are checked out into a scratch folder.
+func (r *rewind) ignoredByGoal(ctx context.Context, changes []objects.Change) (map[string]bool, error) {
+	scratch := filepath.Join(r.Dir, "rules")
+	if err := os.Mkdir(scratch, 0o700); err != nil {
+		return nil, err
+	}
+	rules := r.m.objects.Quarantined(snapshot.RepoWithIndex(r.Top, snapshot.NewScratchIndex(r.Dir))).WithEnv("GIT_DIR="+r.at.AdminDir, "GIT_WORK_TREE="+scratch)
+	if err := rules.Run(ctx, snapshot.Privately("read-tree", "--no-sparse-checkout", r.to.Tree)...); err != nil {
+		return nil, err
+	}
+	listed, err := rules.Output(ctx, snapshot.Privately("ls-files", "-z", "--", ":(top,glob)**/"+ignoreFile)...)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := rules.Input(ctx, []byte(listed), snapshot.Privately("checkout-index", "-q", "-z", "--stdin")...); err != nil {
+		return nil, err
+	}
+	return ignoredOf(ctx, rules, changes)
 }
