@@ -132,6 +132,12 @@ func (c CLI) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
+// Decide waits until the question of a hook's call is over, where the CLI lets the hook answer it, and returns what the hook
+// prints.
+func (c CLI) Decide(ctx context.Context, s Spec, name string, payload []byte) string {
+	return as[Decider](c).Decide(ctx, c.extend(s), name, payload)
+}
+
 // Rests stores that the CLI waits for a prompt, for Observe.
 func (c CLI) Rests(s Spec, e turn.Event) error { return as[Resting](c).Rests(c.extend(s), e) }
 
@@ -212,7 +218,7 @@ func (c CLI) Screen(shot Screenshot) Screen {
 // Question reads the question on the screen; false for a driver that reads no screens.
 func (c CLI) Question(shot Screenshot) (Question, bool) { return as[Screener](c).Question(shot) }
 
-// Channel returns the driver's way into a running CLI beside its terminal; noChannel for a driver
+// Channel returns the driver's way into a running CLI beside its terminal; NoChannel for a driver
 // without one.
 func (c CLI) Channel(s Spec) Channel { return as[Channeled](c).Channel(c.extend(s)) }
 
@@ -321,6 +327,7 @@ func (plain) Learn(context.Context, Spec) ([]string, error)                 { re
 func (plain) History(context.Context, Spec) (Transcript, error)             { return Transcript{}, ErrNoTranscript }
 func (plain) Uses(context.Context, Spec) ([]Use, error)                     { return nil, ErrNoTranscript }
 func (plain) Event(string, []byte) (turn.Event, error)                      { return turn.Event{}, nil }
+func (plain) Decide(context.Context, Spec, string, []byte) string           { return "" }
 func (plain) AwaitsEnd(string) bool                                         { return false }
 func (plain) Rests(Spec, turn.Event) error                                  { return nil }
 func (plain) Observe(context.Context, Spec, *turn.Record) (Observed, error) { return Observed{}, nil }
@@ -337,4 +344,4 @@ func (plain) Pastes(text string, _ int) []string                            { re
 func (plain) Canonical(prompt string) string                                { return Trimmed(prompt) }
 func (plain) Screen(Screenshot) Screen                                      { return Screen{} }
 func (plain) Question(Screenshot) (Question, bool)                          { return Question{}, false }
-func (plain) Channel(Spec) Channel                                          { return noChannel{} }
+func (plain) Channel(Spec) Channel                                          { return NoChannel{} }

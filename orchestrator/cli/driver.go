@@ -111,6 +111,12 @@ type Reporter interface {
 	Event(name string, payload []byte) (turn.Event, error)
 }
 
+// Decider is implemented by a driver whose program lets a hook answer the question that it reports.
+type Decider interface {
+	// Decide waits until the question of a call of Event is over. It returns what the hook prints, "" where paw did not answer.
+	Decide(ctx context.Context, s Spec, name string, payload []byte) string
+}
+
 // Resting is implemented by a driver whose hooks report that the program waits for a prompt, and
 // not how the open turn ended.
 type Resting interface {
@@ -346,13 +352,14 @@ type Channeled interface {
 	Channel(Spec) Channel
 }
 
-// noChannel implements Channel for a program without one.
-type noChannel struct{}
+// NoChannel implements Channel for a program without one.
+type NoChannel struct{}
 
-func (noChannel) Open(context.Context) bool                     { return false }
-func (noChannel) Submit(context.Context, string, Screen) error  { return ErrNotHandedOver }
-func (noChannel) Permission(context.Context) (Permission, bool) { return Permission{}, false }
-func (noChannel) Reply(context.Context, string, bool) error     { return ErrNotHandedOver }
+// Open reports false.
+func (NoChannel) Open(context.Context) bool                     { return false }
+func (NoChannel) Submit(context.Context, string, Screen) error  { return ErrNotHandedOver }
+func (NoChannel) Permission(context.Context) (Permission, bool) { return Permission{}, false }
+func (NoChannel) Reply(context.Context, string, bool) error     { return ErrNotHandedOver }
 
 // StreamConversation returns the conversation id of a headless turn: the first id in the JSON lines
 // of its standard output (thread_id of codex's thread.started, sessionID of opencode, session_id of

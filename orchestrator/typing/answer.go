@@ -270,14 +270,14 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		asked.ID = asked.identity()
 		return asked, nil
 	}
+	permission, waits := t.channelOf().Permission(ctx) // first: of a question that is drawn meanwhile its id is not known
+	waits = waits && permission.Question == last.Question
 	shot, err := t.client.Look(ctx, t.program)
 	if err != nil {
 		return nil, t.shut(app.TmuxError(err))
 	}
 	question, ok := t.cli.Question(cli.Screenshot(shot))
 	ok = ok && !question.Outside
-	permission, waits := t.channelOf().Permission(ctx)
-	waits = waits && permission.Question == last.Question
 	if !ok && waits && t.App.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
 		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
 	}
