@@ -113,6 +113,9 @@ func (c CLI) Learn(ctx context.Context, s Spec) ([]string, error) {
 	return slices.DeleteFunc(ids, func(id string) bool { return c.CheckID(id) != nil }), err
 }
 
+// HeldBy returns the process that has the conversation open, 0 for none and for a driver that cannot tell.
+func (c CLI) HeldBy(s Spec) int { return as[Occupied](c).HeldBy(c.extend(s)) }
+
 // History reads the conversation from the CLI's own record, or returns ErrNoTranscript.
 func (c CLI) History(ctx context.Context, s Spec) (Transcript, error) {
 	return as[TranscriptReader](c).History(ctx, c.extend(s))
@@ -324,6 +327,7 @@ func (plain) Version(ctx context.Context, executable string, env []string) (stri
 func (plain) Marks() []string                                               { return nil }
 func (plain) Fork(Spec, string) (Command, error)                            { return Command{}, ErrCannotFork }
 func (plain) Learn(context.Context, Spec) ([]string, error)                 { return nil, nil }
+func (plain) HeldBy(Spec) int                                               { return 0 }
 func (plain) History(context.Context, Spec) (Transcript, error)             { return Transcript{}, ErrNoTranscript }
 func (plain) Uses(context.Context, Spec) ([]Use, error)                     { return nil, ErrNoTranscript }
 func (plain) Event(string, []byte) (turn.Event, error)                      { return turn.Event{}, nil }

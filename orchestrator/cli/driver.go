@@ -87,6 +87,12 @@ type ConversationFinder interface {
 	Learn(context.Context, Spec) ([]string, error)
 }
 
+// Occupied is implemented by a driver whose program records which process has a conversation open.
+type Occupied interface {
+	// HeldBy returns the pid of a running process that has the conversation Spec.ConversationID open, 0 for none.
+	HeldBy(Spec) int
+}
+
 // TranscriptReader is implemented by a driver whose program keeps a readable record of a
 // conversation.
 type TranscriptReader interface {

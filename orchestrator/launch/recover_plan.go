@@ -288,7 +288,7 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 	hooked := observe.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {
 		conversation, err := c.Conversation(ctx, spec)
-		how.HeldBy = conversation.HeldBy
+		how.HeldBy = c.HeldBy(spec)
 		how.KeepID, how.FreshReason = !conversation.NewID, conversation.Reason
 		var impossible *cli.ConversationError
 		switch {

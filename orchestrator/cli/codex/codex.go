@@ -100,6 +100,11 @@ func (c driver) options(s cli.Spec, hooks []string) []string {
 // rollout files.
 func (driver) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLITE_HOME"} }
 
+// HeldBy returns who locks the conversation, of codex 0.171.0: another codex or its daemon.
+func (driver) HeldBy(s cli.Spec) int {
+	return cli.LockedBy(filepath.Join(cli.GlobQuote(cli.Folder(s.Env, "CODEX_HOME", ".codex")), "thread-writer-locks", s.ConversationID+".lock"))
+}
+
 func (driver) Facts() cli.Facts {
 	return cli.Facts{
 		Metered: true, Resume: "exact, by id",

@@ -81,6 +81,11 @@ func (driver) file(s cli.Spec) string {
 	return filepath.Join(cli.Folder(s.Env, "COPILOT_HOME", ".copilot"), "session-state", s.ConversationID, "events.jsonl")
 }
 
+// HeldBy returns the copilot that holds a lock beside the record.
+func (c driver) HeldBy(s cli.Spec) int {
+	return cli.LockedBy(filepath.Join(cli.GlobQuote(filepath.Dir(c.file(s))), "inuse.*.hold"))
+}
+
 // Literal puts a space before "/", and behind a last word that opens a menu. It does not help before "!", except in an argument.
 func (c driver) Literal(prompt string) (string, error) {
 	if strings.HasPrefix(cli.TrimLeft(prompt), "!") {
