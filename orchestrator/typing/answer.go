@@ -105,6 +105,9 @@ func (t answerer) reply(ctx context.Context, asked *Asked, took cli.Option) (boo
 	if asked.permission == "" || means != cli.MeansYes && means != cli.MeansNo {
 		return false, nil
 	}
+	if now, err := t.asked(ctx); err != nil || now.permission != asked.permission {
+		return false, nil //nolint:nilerr // take looks, too, and says why
+	}
 	t.App.Step("answer.key")
 	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, means == cli.MeansYes)
 	switch {
