@@ -22,7 +22,7 @@ import (
 )
 
 // Driver is the driver of codex.
-var Driver cli.Driver = driver{"codex", streams.Reader[execLine]{CLI: "codex"}}
+var Driver cli.Driver = driver{cli.Named{Of: "codex"}, streams.Reader[execLine]{CLI: "codex"}}
 
 type driver struct {
 	cli.Named

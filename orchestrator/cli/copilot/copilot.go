@@ -23,7 +23,7 @@ import (
 )
 
 // Driver is the driver of copilot.
-var Driver cli.Driver = driver{"copilot", streams.Reader[streamLine]{CLI: "copilot"}}
+var Driver cli.Driver = driver{cli.Named{Of: "copilot"}, streams.Reader[streamLine]{CLI: "copilot"}}
 
 type driver struct {
 	cli.Named

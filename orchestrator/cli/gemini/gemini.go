@@ -26,7 +26,7 @@ import (
 )
 
 // Driver is the driver of gemini.
-var Driver cli.Driver = driver{"gemini", streams.Reader[streamLine]{CLI: "gemini"}}
+var Driver cli.Driver = driver{cli.Named{Of: "gemini"}, streams.Reader[streamLine]{CLI: "gemini"}}
 
 type driver struct {
 	cli.Named
