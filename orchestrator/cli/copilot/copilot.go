@@ -246,6 +246,6 @@ var box = screens.EdgedBox{
 		screens.Asks(`^ *❯ +Search models…`, "asks to choose a model"),
 		screens.Asks(`^ +/ search · ↑/↓ navigate · enter open `, "asks which conversation to resume"),
 		screens.Asks(`^ *What account do you want to log into\?|github\.com/login/device`, "asks you to log in"),
-		screens.Asks(`^[│ ]*↑/↓ .*\besc( to)? (cancel|close)\b|^[│ ]*↑/↓ to navigate .*(\n.*)?enter to select`, "a menu is open"),
+		screens.Asks(`^│ (.* · )?esc (to dismiss|close) |^[│ ]*↑/↓ .*\besc( to)? (cancel|close)\b|^[│ ]*↑/↓ to navigate .*(\n.*)?enter to select`, "a menu is open"),
 	},
 }
