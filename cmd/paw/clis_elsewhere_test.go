@@ -47,7 +47,9 @@ func TestCLIsOpenElsewhere(t *testing.T) {
 			t.Errorf("recover beside it: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 		}
 		killServer(other)
-		w.await("nobody has it open", func() bool { return !strings.Contains(fmt.Sprint(w.paw("recover", "shop", "--detach", "--dry-run")), said) })
+		w.await("nobody has it open", func() bool {
+			return !strings.Contains(fmt.Sprint(w.paw("recover", "shop", "--detach", "--dry-run")), said)
+		})
 		if out := w.ok(w.paw("recover", "shop", "--detach")); !strings.Contains(out.stdout, "resumed") {
 			t.Errorf("recover:\n%s%s", out.stdout, out.stderr)
 		}
