@@ -266,13 +266,14 @@ type Permission struct {
 var ErrNotHandedOver = errors.New("nothing was handed over")
 
 // NoChannel implements Channel for a program without one.
-type NoChannel struct{}
+type NoChannel struct{ noChannel }
 
-// Open reports false.
-func (NoChannel) Open(context.Context) bool                     { return false }
-func (NoChannel) Submit(context.Context, string, Screen) error  { return ErrNotHandedOver }
-func (NoChannel) Permission(context.Context) (Permission, bool) { return Permission{}, false }
-func (NoChannel) Reply(context.Context, string, bool) error     { return ErrNotHandedOver }
+type noChannel struct{}
+
+func (noChannel) Open(context.Context) bool                     { return false }
+func (noChannel) Submit(context.Context, string, Screen) error  { return ErrNotHandedOver }
+func (noChannel) Permission(context.Context) (Permission, bool) { return Permission{}, false }
+func (noChannel) Reply(context.Context, string, bool) error     { return ErrNotHandedOver }
 
 // StreamConversation returns the conversation id of a headless turn: the first id in the JSON lines
 // of its standard output (thread_id of codex's thread.started, sessionID of opencode, session_id of
