@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,8 +29,9 @@ const hookPatience = 8 * time.Second
 type Report struct {
 	CLI, Event string
 	Payload    []byte
-	Caller     int    // process that called the hook
-	Taken      func() // called once no other report of the agent can be taken before this one
+	Caller     int       // process that called the hook
+	Taken      func()    // called once no other report of the agent can be taken before this one
+	Answer     io.Writer // gets what the CLI reads of the hook
 }
 
 // AwaitsEnd reports whether a CLI makes its user wait for a hook whose answer it does not need.
@@ -69,6 +71,10 @@ func hook(ctx context.Context, h *app.App, r Report) error {
 	c.tellUser(came)
 	c.tellAgents()
 	c.showState(ctx)
+	if err == nil && r.Answer != nil {
+		// Without the time limit of ctx: the user may take as long as he likes.
+		_, err = io.WriteString(r.Answer, c.cli.Decide(context.WithoutCancel(ctx), h.Specs().Read(c.Session, c.Record, ""), r.Event, r.Payload))
+	}
 	return err
 }
 

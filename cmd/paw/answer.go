@@ -27,16 +27,17 @@ func newAnswer(a *invocation) *cobra.Command {
 		Use:   "answer [AGENT] [yes|no|always|N|TEXT]",
 		Short: "Answer the question of an agent, and confirm that it was taken",
 		Long: exits(`Answer what an agent asks in its pane: yes (this once), no, always, the number of an
-option or its words. Without an answer it shows the question with its options and, on a
-terminal, asks for one. It types only while the question is on the agent's screen with
-that option, and is done when the CLI's own record says so. It answers what the CLI itself
-asks where that is a numbered list that paw knows. Everything else is yours to
-answer in the pane: paw attach AGENT. Without AGENT it is the only one that asks, or the
-one whose worktree you stand in.`, exitUsage, "3    nothing typed: it asks nothing that paw knows, or no longer that", "6    the answer was typed, but nothing says that it was taken", exitNotFound, exitLocked, exitMissing),
+option or its words, several with commas between where they are ticked. Without an answer
+it shows the question with its options and, on a terminal, asks for one. It types only
+while the question is on the agent's screen with that option, and is done when the CLI's
+own record says so. It answers what the CLI itself asks where that is a numbered list that
+paw knows. Everything else is yours to answer in the pane: paw attach AGENT. Without AGENT
+it is the only one that asks, or the one whose worktree you stand in.`, exitUsage, "3    nothing typed: it asks nothing that paw knows, or no longer that", "6    the answer was typed, but nothing says that it was taken", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw answer claude
   paw answer claude yes
   paw answer codex 2
-  paw answer claude Postgres`,
+  paw answer claude Postgres
+  paw answer claude 1,3`,
 		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completes(completion.answer),
 		RunE:              o.run,
@@ -79,7 +80,7 @@ func (o *answerOptions) run(cmd *cobra.Command, args []string) error {
 // isAnswer reports whether a word answers most questions. Such a word needs no agent in front,
 // unless an agent has this name.
 func isAnswer(word string) bool {
-	return word == "yes" || word == "no" || word == "always" || word != "" && strings.Trim(word, "0123456789") == ""
+	return word == "yes" || word == "no" || word == "always" || word != "" && strings.Trim(word, "0123456789,") == ""
 }
 
 // answering returns the agent whose question is answered: the named one, else the one agentMeant
@@ -112,7 +113,7 @@ func (o *answerOptions) printQuestion(asked *typing.Asked) {
 	out := forReading(o.stdout)
 	fmt.Fprintf(out, "%s: %s\n", asked.Agent, display.OneLine(asked.Text))
 	for i, option := range asked.Options {
-		text := option.Label
+		text := strings.TrimLeft(option.Box+" "+option.Label, " ")
 		if option.About != "" {
 			text += "  " + option.About
 		}
@@ -134,7 +135,7 @@ func questionView(sessionName string, asked *typing.Asked, answered *string) obj
 	})
 	return object{
 		{"version", 1}, {"session", sessionName}, {"agent", asked.Agent}, {"id", asked.ID}, {"turn", asksIn}, {"since", since},
-		{"question", asked.Text}, {"reason", orNull(asked.Hook)}, {"options", options}, {"answered", answered},
+		{"question", asked.Text}, {"reason", orNull(asked.Hook)}, {"several", asked.Submit != ""}, {"options", options}, {"answered", answered},
 	}
 }
 

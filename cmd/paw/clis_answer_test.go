@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,4 +85,67 @@ func (w *cliWorld) question(cli string) questionJSON {
 		return out.code == 0 && json.Unmarshal([]byte(out.stdout), &asked) == nil
 	})
 	return asked
+}
+
+// TestCLIsAnswerByTheHook: a permission of claude is answered without a key and without its screen, by the hook that reported
+// it. The hook ends with the question, whoever answers and however it ends.
+func TestCLIsAnswerByTheHook(t *testing.T) {
+	w := newCLIWorld(t, "claude")
+	w.ok(w.paw("start", "--cli", "claude", "--detach"))
+	w.work("do: say Hello.")
+	w.ok(w.tmux("resize-window", "-t", *w.agent("claude").PaneID, "-x", "34", "-y", "9")) // too low for the answers
+	ended := func() {
+		t.Helper()
+		w.await("no hook waits", func() bool { return len(w.waitingHooks()) == 0 })
+	}
+
+	before := w.last().Number
+	w.send("do: ask touch yes.txt\ndo: say Over.")
+	if asked := w.question("claude"); !strings.Contains(asked.Question, "touch yes.txt") || len(w.waitingHooks()) != 1 {
+		t.Errorf("it asks %+v, and %d hooks wait", asked, len(w.waitingHooks()))
+	}
+	w.ok(w.paw("answer", "claude", "yes"))
+	if w.finished(before); !w.has("yes.txt") {
+		t.Error("the command has not run")
+	}
+	ended()
+
+	w.send("do: ask touch no.txt")
+	w.question("claude")
+	w.ok(w.paw("answer", "claude", "no"))
+	w.awaitState("idle")
+	if one := w.last(); one.State != "aborted" || w.has("no.txt") {
+		t.Errorf("the refused turn is %+v", one)
+	}
+	ended()
+
+	for _, key := range []string{"1", "Escape"} {
+		w.send("do: ask touch key" + key + ".txt")
+		w.question("claude")
+		w.press(key)
+		w.awaitState("idle")
+		if w.has("key"+key+".txt") != (key == "1") {
+			t.Errorf("after %s the command ran, or did not", key)
+		}
+		ended()
+	}
+
+	w.send("do: ask touch killed.txt")
+	w.question("claude")
+	w.killCLI()
+	ended()
+	w.ok(w.paw("recover", "shop", "--detach"))
+	if one := w.work("do: say Back."); one.State != "finished" {
+		t.Errorf("%+v", one)
+	}
+}
+
+// waitingHooks returns the processes of claude's hooks that wait for an answer.
+func (w *cliWorld) waitingHooks() (all []process) {
+	for _, p := range processes("HOME=" + filepath.Join(w.root, "home")) {
+		if slices.Contains(p.words, "PermissionRequest") {
+			all = append(all, p)
+		}
+	}
+	return all
 }

@@ -55,6 +55,7 @@ type questionJSON struct {
 	Since    any          `json:"since"`
 	Question string       `json:"question"`
 	Reason   *string      `json:"reason"`
+	Several  bool         `json:"several"`
 	Options  []optionJSON `json:"options"`
 	Answered *string      `json:"answered"`
 }

@@ -125,7 +125,7 @@ func (a *invocation) launcher(args []string) int {
 // maxPayload limits the input of a hook, which contains prompts and answers.
 const maxPayload = 64 << 20
 
-// hook runs `paw hook CLI EVENT`, which CLIs call. It prints nothing, and paw always exits with 0:
+// hook runs `paw hook CLI EVENT`, which CLIs call. It prints at most an answer to a question, and paw always exits with 0:
 // some CLIs give a hook's output to the model, and some stop the turn after an error. If the CLI
 // would wait for the snapshot of a turn's end, another process makes the snapshot.
 func (a *invocation) hook(ctx context.Context, args []string) {
@@ -147,7 +147,7 @@ func (a *invocation) hook(ctx context.Context, args []string) {
 			return
 		}
 	}
-	a.takeHook(ctx, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: os.Getppid()})
+	a.takeHook(ctx, h, orchestrator.Report{CLI: args[0], Event: args[1], Caller: os.Getppid(), Answer: a.stdout})
 }
 
 // statusLine runs `paw hook CLI StatusLine`, which a CLI calls to get the text of its status line.

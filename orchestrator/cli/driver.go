@@ -14,8 +14,8 @@ import (
 	"paw/session/turn"
 )
 
-// Driver describes one AI coding program; each has a folder of its own. What only some programs can
-// do is in the optional interfaces below; the methods of CLI have the defaults for the others.
+// Driver describes one AI coding program; each has a folder of its own. It embeds Named, which has the methods for what its
+// program cannot do.
 type Driver interface {
 	// Name returns the name that the user types, such as "claude".
 	Name() string
@@ -38,143 +38,61 @@ type Driver interface {
 	Resume(Spec) (Command, error)
 	// Conversation looks Spec.ConversationID up in the CLI's own files.
 	Conversation(context.Context, Spec) (Conversation, error)
-}
 
-// Named implements Name and Program of a driver whose program has the name that the user types.
-type Named string
+	// Named has all of the following.
 
-// Name returns the name that the user types.
-func (n Named) Name() string { return string(n) }
-
-// Program returns the name to look up on PATH.
-func (n Named) Program() string { return string(n) }
-
-// Versioned is implemented by a driver whose program has no --version.
-type Versioned interface {
 	// Version returns the program's version, such as "2.1.197", or the first line of its answer
 	// where that has no number.
 	Version(ctx context.Context, executable string, env []string) (string, error)
-}
-
-// Identifier is implemented by a driver whose conversation ids have a form of their own.
-type Identifier interface {
 	// CheckID refuses an id that no conversation of the CLI can have. CLI calls it before every
 	// method that is given an id.
 	CheckID(id string) error
-}
-
-// EnvironmentMarker is implemented by a driver whose program, or its launch, sets variables for the
-// programs it runs.
-type EnvironmentMarker interface {
 	// Marks returns the variables by which programs know that this CLI runs them, and those that
 	// paw's launch of it sets. They are removed before another agent starts: it would take itself
 	// for a part of this CLI.
 	Marks() []string
-}
-
-// Forker is implemented by a driver whose program can go on with a copy of a conversation.
-type Forker interface {
 	// Fork returns the command that starts a copy of the conversation from, with Spec.Prompt if
 	// there is one. The copy gets the id Spec.ConversationID where paw chooses ids.
 	Fork(s Spec, from string) (Command, error)
-}
-
-// ConversationFinder is implemented by a driver whose program chooses conversation ids itself, at
-// least sometimes.
-type ConversationFinder interface {
 	// Learn returns the ids of the interactive conversations that began in Spec.Worktree after
 	// Spec.Since, the one used last at the end.
 	Learn(context.Context, Spec) ([]string, error)
-}
-
-// TranscriptReader is implemented by a driver whose program keeps a readable record of a
-// conversation.
-type TranscriptReader interface {
+	// HeldBy returns the pid of a running process that has the conversation Spec.ConversationID open, 0 for none.
+	HeldBy(Spec) int
 	// History reads the conversation Spec.ConversationID from the CLI's own record, whether the CLI
 	// runs or not. It changes nothing, and starts no program (the driver of opencode runs
 	// opencode). A conversation that does not exist is a *ConversationError; one without messages
 	// gives an empty Transcript.
 	History(context.Context, Spec) (Transcript, error)
-}
-
-// UsageReader is implemented by a driver whose program records the tokens of its answers.
-type UsageReader interface {
 	// Uses returns the tokens and the cost of each answer of the conversation Spec.ConversationID,
 	// in the order of the record.
 	Uses(context.Context, Spec) ([]Use, error)
-}
-
-// Reporter is implemented by a driver whose program calls hooks.
-type Reporter interface {
 	// Event translates one call of a hook: name is the argument and payload the standard input of
 	// `paw hook CLI NAME`. A call without meaning gives an Event without a kind.
 	Event(name string, payload []byte) (turn.Event, error)
-}
-
-// Resting is implemented by a driver whose hooks report that the program waits for a prompt, and
-// not how the open turn ended.
-type Resting interface {
+	// Decide waits until the question of a call of Event is over. It returns what the hook prints, "" where paw did not answer.
+	Decide(ctx context.Context, s Spec, name string, payload []byte) string
 	// Rests stores a KindIdle: from then on Observe tells how the open turn ended.
 	Rests(s Spec, e turn.Event) error
-}
-
-// Awaiting is implemented by a driver whose program runs the hooks of a turn's end before it takes
-// the next prompt.
-type Awaiting interface {
 	// AwaitsEnd reports whether the hook of that name runs at the end of a turn, before the next
 	// prompt. The CLI needs no answer from such a hook, and the agent does no work until another
 	// hook was called.
 	AwaitsEnd(name string) bool
-}
-
-// Observer is implemented by a driver whose program records whether it is working.
-type Observer interface {
 	// Observe reads what the CLI's record says about the conversation Spec.ConversationID now:
 	// above all the end of the open turn last where no hook reported one. It writes nothing and
 	// starts nothing. last is nil for an agent without turns.
 	Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, error)
-}
-
-// StatusLine is the name under which `paw hook CLI` is called for a status line instead of a hook:
-// the CLI shows what the call prints.
-const StatusLine = "StatusLine"
-
-// Gauger is implemented by a driver whose program tells a status line the cost of the conversation
-// and the use of the subscription's limits.
-type Gauger interface {
 	// Gauge stores the payload of one status line call of a launch, for Uses and Observe. The
 	// Gauged that it returns is valid also with an error.
 	Gauge(s Spec, launch string, payload []byte) (Gauged, error)
 	// Windows returns the limits as last told, also those that have been reset since.
 	Windows(Spec) []session.Window
-}
-
-// Gauged is the outcome of one call of a status line.
-type Gauged struct {
-	Own   string // command line of the user's own status line, "" for none
-	Words string // text for the status line of a user who has none
-}
-
-// Leaver is implemented by a driver whose program can move a conversation out of its pane into a
-// background process.
-type Leaver interface {
 	// Away returns the background processes that have a conversation of the agent or run in its
 	// worktree.
 	Away(Spec) []Away
 	// EndAway returns the program's own command that ends a process of Away; false if the program
 	// has none.
 	EndAway(Spec, Away) (Command, bool)
-}
-
-// Away is a process of a CLI that works for an agent outside of the agent's pane.
-type Away struct {
-	PID          int
-	Conversation string
-	Job          string // the process's id in the program's own commands
-}
-
-// Headless is implemented by a driver whose program can run one turn without a terminal.
-type Headless interface {
 	// Headless returns the command of one turn with Spec.Prompt, in the conversation
 	// Spec.ConversationID if that exists. The command calls no hooks of paw.
 	Headless(Spec) (Command, error)
@@ -184,36 +102,42 @@ type Headless interface {
 	// HeadlessResult returns the answer, read from the whole standard output, or a *TurnError when
 	// the turn failed.
 	HeadlessResult(stdout []byte, exitCode int) (message string, err error)
-}
-
-// Typed is implemented by a driver whose program shows when it takes typed input, or takes some
-// prompts for commands.
-type Typed interface {
 	// Ready says by which signs the CLI takes typed input.
 	Ready() Ready
 	// Literal returns the text to paste so that the CLI takes prompt for a prompt and not for one
 	// of its commands or for a shell command, or a *PromptError where no text does.
 	Literal(prompt string) (string, error)
-}
-
-// Paster is implemented by a driver whose program alters pasted text.
-type Paster interface {
 	// Pastes splits text into the parts that are pasted one by one into the input box of a pane
 	// with that many rows.
 	Pastes(text string, rows int) []string
 	// Canonical returns prompt without the harmless changes that this CLI makes: a recorded prompt
 	// is the one that was sent when both have the same Canonical.
 	Canonical(prompt string) string
-}
-
-// Screener is implemented by a driver that can read the screen of its program.
-type Screener interface {
 	// Screen recognizes the CLI's screen, and leaves unset what is not certain.
 	Screen(Screenshot) Screen
 	// Question reads the question that the CLI asks in a turn, or itself with a numbered list that
 	// the driver knows. It returns false for menus, for all other dialogs, and where the options
 	// cannot be read.
 	Question(Screenshot) (Question, bool)
+	// Channel returns the channel of the running launch whose files are in Spec.StateDir.
+	Channel(Spec) Channel
+}
+
+// StatusLine is the name under which `paw hook CLI` is called for a status line instead of a hook:
+// the CLI shows what the call prints.
+const StatusLine = "StatusLine"
+
+// Gauged is the outcome of one call of a status line.
+type Gauged struct {
+	Own   string // command line of the user's own status line, "" for none
+	Words string // text for the status line of a user who has none
+}
+
+// Away is a process of a CLI that works for an agent outside of the agent's pane.
+type Away struct {
+	PID          int
+	Conversation string
+	Job          string // the process's id in the program's own commands
 }
 
 // Facts describes a CLI for `paw clis`.
@@ -228,6 +152,7 @@ type Facts struct {
 	// at a usage limit.
 	AsksUnheard bool
 	Leaves      []string // files that the CLI writes into a worktree by itself
+	Moves       bool     // a conversation can be moved out of its pane into a background process (see Away)
 	Returns     bool     // a conversation that is resumed goes on in the folder that it was in, and not in the worktree
 	Metered     bool     // the CLI's record has the tokens of each answer
 	// SilentErrors means that no hook reports a turn that ended with an error; the CLI's record
@@ -340,13 +265,9 @@ type Permission struct {
 // ErrNotHandedOver means that a CLI has certainly got nothing by its channel.
 var ErrNotHandedOver = errors.New("nothing was handed over")
 
-// Channeled is implemented by a driver whose program has a channel.
-type Channeled interface {
-	// Channel returns the channel of the running launch whose files are in Spec.StateDir.
-	Channel(Spec) Channel
-}
+// NoChannel implements Channel for a program without one.
+type NoChannel struct{ noChannel }
 
-// noChannel implements Channel for a program without one.
 type noChannel struct{}
 
 func (noChannel) Open(context.Context) bool                     { return false }

@@ -272,6 +272,17 @@ func environment(env []string) []string {
 	return env
 }
 
+// LockedBy returns a process that holds the lock of a file that matches pattern, 0 for none.
+func LockedBy(pattern string) int {
+	files, _ := filepath.Glob(pattern)
+	for _, file := range files {
+		if pids := session.LockHolders(file); len(pids) > 0 {
+			return pids[0]
+		}
+	}
+	return 0
+}
+
 // GlobQuote escapes a path so that filepath.Glob takes it literally.
 func GlobQuote(path string) string { return globQuoter.Replace(path) }
 

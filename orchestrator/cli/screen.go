@@ -79,6 +79,9 @@ type Question struct {
 	Confirms bool
 	// Paged means that the question is one of several pages that are submitted together.
 	Paged bool
+	// Submit is the key that goes on where several options may be ticked: the key of an option ticks it, or takes the tick away.
+	// It is "" where one option is the answer.
+	Submit string
 	// Outside means that the CLI itself asks, outside of any turn, and that no hook tells of it.
 	Outside bool
 	// Onward and Back are the keys that select the next and the previous option, and Enter takes
@@ -92,7 +95,11 @@ type Option struct {
 	About    string // text that the CLI adds below, "" for none
 	Key      string // tmux name of the key that takes the option at once; "" where the option has to be selected first
 	Selected bool
+	Box      string // box to tick before the label, EmptyBox while it is not ticked; "" for none
 }
+
+// EmptyBox is the box of an option that is not ticked.
+const EmptyBox = "[ ]"
 
 // Meaning classifies an option with one word for all CLIs.
 type Meaning string

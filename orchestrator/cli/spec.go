@@ -91,7 +91,6 @@ type Conversation struct {
 	// the CLI takes it; "" where the transcript gets it as soon.
 	Prompts string
 	Reason  string // why the conversation cannot be resumed, or what the CLI asks before it resumes
-	HeldBy  int    // living process that has the conversation open, by the CLI's own record; 0 for none
 	NewID   bool   // the id cannot be used again: a fresh start needs another one
 }
 

@@ -184,7 +184,7 @@ func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains
 	for _, r := range left {
 		w := r.agent.Record
 		c, executable, err := h.ProgramOf(&w)
-		if err != nil || !c.Leaves() {
+		if err != nil || !c.Facts().Moves {
 			continue
 		}
 		spec := h.Specs().Launch(s, &w, executable)

@@ -8,8 +8,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"paw/config/disk"
+	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
@@ -279,6 +281,9 @@ func refusedLast(f observe.Facts, a observe.Agent, cli cli.CLI, spec cli.Spec) b
 	return err == nil && slices.Equal(resume.Argv, a.Record.Command)
 }
 
+// killedPatience is how long a CLI that was killed may take to end: it has its conversation open until then.
+const killedPatience = 2 * time.Second
+
 // FindContinuation finds the agent's conversation that its CLI still has. The recorded one, which
 // paw chose or which the agent's hooks named last, has precedence; others on disk may belong to a
 // CLI that the user runs in the same folder.
@@ -288,7 +293,10 @@ func FindContinuation(ctx context.Context, h *app.App, s *session.Session, c cli
 	hooked := observe.HooksEverSeen(h, s.Name, w)
 	if spec.ConversationID != "" {
 		conversation, err := c.Conversation(ctx, spec)
-		how.HeldBy = conversation.HeldBy
+		poll.Until(ctx, 10*poll.Tick, killedPatience, func() bool {
+			how.HeldBy = c.HeldBy(spec)
+			return how.HeldBy == 0
+		})
 		how.KeepID, how.FreshReason = !conversation.NewID, conversation.Reason
 		var impossible *cli.ConversationError
 		switch {

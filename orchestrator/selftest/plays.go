@@ -186,7 +186,7 @@ func (p *player) interrupt(ctx context.Context) (string, error) {
 // screen has settled.
 func (p *player) staysInPane(ctx context.Context) (string, error) {
 	c, known := p.paw.CLIs.Get(p.cli)
-	if !known || !c.Leaves() {
+	if !known || !c.Facts().Moves {
 		return "its CLI cannot take the conversation out of it", nil
 	}
 	box := func() cli.Screen { return c.Screen(p.screenshot(ctx)) }

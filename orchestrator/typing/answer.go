@@ -42,7 +42,7 @@ func LookAtQuestion(ctx context.Context, h *app.App, s *session.Session, agentNa
 }
 
 // Answer answers the question of an agent with "yes", "no", "always", the number of an option, or
-// its words. With an id it answers only the question with that Asked.ID, else the one that is open
+// its words; where options are ticked, several of them with commas between. With an id it answers only the question with that Asked.ID, else the one that is open
 // when Answer is called. It types keys only while the screen shows the question and the option. The
 // error has exit code 6 when the CLI does not report that it took the answer.
 func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answer, id string) (*Answered, error) {
@@ -72,33 +72,41 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 	if !sameQuestion(id, asked.ID) {
 		return nil, t.refusal("asks something else by now: %s", asked.Text)
 	}
-	took, err := asked.pick(answer, sameForm(id, asked.ID))
+	picked, err := asked.picks(answer, sameForm(id, asked.ID))
 	if err != nil {
 		return nil, err
 	}
+	took := asked.together(picked)
 	open := h.Now().Sub(asked.Since)
 	if asked.Outside { // nothing tells since when
 		open = 0
 	}
 	poll.Sleep(ctx, max(answerSteady, asked.Deaf-open))
 	h.Step("answer.begun")
-	if replied, err := t.reply(ctx, asked, took); err != nil {
-		return nil, err
-	} else if !replied {
-		if err := t.take(ctx, asked, took); err != nil {
-			return nil, err
-		}
+	replied, err := t.reply(ctx, asked, took)
+	switch {
+	case err != nil || replied:
+	case took.Box != "":
+		err = t.tick(ctx, asked, picked)
+	default:
+		err = t.take(ctx, asked, picked[0])
 	}
-	return &Answered{Asked: *asked, Took: asked.Options[took]}, t.taken(ctx, asked, asked.Options[took])
+	if err != nil {
+		return nil, err
+	}
+	return &Answered{Asked: *asked, Took: took}, t.taken(ctx, asked, took)
 }
 
 // reply answers a permission by its id on the CLI's channel, and reports whether it did. Answers
 // that hold for longer than once, questions that are no permission, and answers that the channel
 // refuses are left to the keys.
-func (t answerer) reply(ctx context.Context, asked *Asked, took int) (bool, error) {
-	means := asked.Options[took].Means()
+func (t answerer) reply(ctx context.Context, asked *Asked, took cli.Option) (bool, error) {
+	means := took.Means()
 	if asked.permission == "" || means != cli.MeansYes && means != cli.MeansNo {
 		return false, nil
+	}
+	if now, err := t.asked(ctx); err != nil || now.permission != asked.permission {
+		return false, nil //nolint:nilerr // take looks, too, and says why
 	}
 	t.App.Step("answer.key")
 	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, means == cli.MeansYes)
@@ -170,6 +178,34 @@ func (a *Asked) pick(answer string, sameForm bool) (int, error) {
 		return fitting[0], nil
 	}
 	return 0, refused
+}
+
+// picks is like pick, for several options with commas between them where options are ticked.
+func (a *Asked) picks(answer string, sameForm bool) (all []int, err error) {
+	one, err := a.pick(answer, sameForm)
+	if err == nil || a.Submit == "" {
+		return []int{one}, err
+	}
+	for word := range strings.SplitSeq(answer, ",") {
+		n, err := a.pick(word, sameForm)
+		if err == nil && a.Options[n].Box == "" {
+			err = errs.New(errs.Refused, "%s: %q is no answer that is ticked", a.Agent, a.Options[n].Label)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// together returns the picked options as one.
+func (a *Asked) together(picked []int) cli.Option {
+	took := a.Options[picked[0]]
+	for _, n := range picked[1:] {
+		took.Label += ", " + a.Options[n].Label
+	}
+	return took
 }
 
 // offers lists the options in one line.
@@ -270,14 +306,14 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		asked.ID = asked.identity()
 		return asked, nil
 	}
+	permission, waits := t.channelOf().Permission(ctx) // first: of a question that is drawn meanwhile its id is not known
+	waits = waits && permission.Question == last.Question
 	shot, err := t.client.Look(ctx, t.program)
 	if err != nil {
 		return nil, t.shut(app.TmuxError(err))
 	}
 	question, ok := t.cli.Question(cli.Screenshot(shot))
 	ok = ok && !question.Outside
-	permission, waits := t.channelOf().Permission(ctx)
-	waits = waits && permission.Question == last.Question
 	if !ok && waits && t.App.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
 		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
 	}

@@ -64,6 +64,42 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 	}
 }
 
+// tick ticks the picked options, takes the tick from the others, and goes on. It looks at the screen before each key.
+func (t answerer) tick(ctx context.Context, asked *Asked, picked []int) error {
+	for typed := false; ; typed = true {
+		now, err := t.asked(ctx)
+		switch {
+		case typed && (err != nil || !sameForm(asked.ID, now.ID)):
+			return t.unconfirmed("its question went away while its answers were ticked")
+		case err != nil:
+			return err
+		case !sameForm(asked.ID, now.ID):
+			return t.refusal("asks something else by now: %s", now.Text)
+		}
+		key, wrong := now.Submit, -1
+		for i, o := range now.Options {
+			if wrong < 0 && o.Box != "" && o.Means() != cli.MeansText && (o.Box != cli.EmptyBox) != slices.Contains(picked, i) {
+				key, wrong = o.Key, i
+			}
+		}
+		t.App.Step("answer.key")
+		if err := t.strike(ctx, "", key); err != nil && typed {
+			return t.stuck(ctx, err, "paw has ticked answers, and did not go on")
+		} else if err != nil {
+			return t.shut(err)
+		}
+		if wrong < 0 {
+			return nil
+		}
+		if !poll.Until(ctx, 2*poll.Tick, movePatience, func() bool {
+			later, err := t.asked(ctx)
+			return err != nil || !sameForm(asked.ID, later.ID) || later.Options[wrong].Box != now.Options[wrong].Box
+		}) {
+			return t.unconfirmed("its answers cannot be ticked, and paw did not go on")
+		}
+	}
+}
+
 // moved waits until another option than the one with index from is selected, or the question is
 // gone.
 func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {

@@ -15,7 +15,7 @@ import (
 )
 
 // Driver is the driver of aider.
-var Driver cli.Driver = driver{"aider"}
+var Driver cli.Driver = driver{cli.Named{Of: "aider"}}
 
 // driver needs no conversation ids: aider appends to one history file in its directory, and can
 // read that file again.

@@ -14,7 +14,7 @@ import (
 )
 
 // Driver is the driver of claude.
-var Driver cli.Driver = driver{"claude", streams.Reader[streams.Message]{CLI: "claude"}}
+var Driver cli.Driver = driver{cli.Named{Of: "claude"}, streams.Reader[streams.Message]{CLI: "claude"}}
 
 type driver struct {
 	cli.Named
@@ -26,7 +26,7 @@ func (driver) NewConversation() string { return uuid.NewString() }
 func (driver) Environment() []string { return []string{"CLAUDE_CONFIG_DIR"} }
 
 func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
+	return cli.Facts{ChoosesID: true, Returns: true, Moves: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
 }
 
 // Ready needs no dialog check: claude reports SessionStart only after the user has trusted the

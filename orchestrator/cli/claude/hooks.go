@@ -54,7 +54,11 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 			if event == "PreToolUse" {
 				command = hooks.WhenQueued(s, command)
 			}
-			return hooks.Entry{Type: "command", Command: command, Timeout: hooks.PatienceFor(event, "UserPromptSubmit", "PreToolUse", "Stop", "StopFailure")}
+			patience := hooks.PatienceFor(event, "UserPromptSubmit", "PreToolUse", "Stop", "StopFailure")
+			if event == permissionHook {
+				patience = untilAnswered
+			}
+			return hooks.Entry{Type: "command", Command: command, Timeout: patience}
 		}))
 	}
 	if err != nil {

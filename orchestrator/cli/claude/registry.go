@@ -76,8 +76,8 @@ func process(s cli.Spec) (registryEntry, bool) {
 	return newest, newest.PID != 0
 }
 
-// heldBy returns the pid of the claude that has the conversation open in a terminal, 0 for none. The user may have started it.
-func heldBy(s cli.Spec) int {
+// HeldBy looks for a claude in a terminal: one of its daemon is of Away.
+func (driver) HeldBy(s cli.Spec) int {
 	if entry, ok := process(s); ok && entry.Kind != background {
 		return entry.PID
 	}

@@ -164,8 +164,7 @@ func dialogAt(s cli.Screenshot, rows []screens.Row) (known []screens.Dialog, fro
 	return dialogs, nil, true
 }
 
-// Question reads dialogs in which a digit takes an option at once. Options to tick, or to type
-// into, are left to the user.
+// Question reads dialogs in which a digit takes an option at once, or ticks it. Options to type into are left to the user.
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	s, rows := screens.Main(s)
 	if _, ok := boxIn(s, rows); ok {
@@ -175,10 +174,16 @@ func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	text := screens.TextOf(from)
 	asked, _ := screens.AskedIn(text, known)
 	options := screens.Choices(from, "❯")
-	if asked == "" || options == nil || ticked().MatchString(text) || typedInto(options) {
+	q := cli.Question{Text: asked, Options: options, Deaf: deaf, Paged: pages().MatchString(text)}
+	for i := range options {
+		if m := ticked().FindStringSubmatch(options[i].Label); m != nil {
+			options[i].Box, options[i].Label, q.Submit = m[1], m[2], "Right"
+		}
+	}
+	if asked == "" || options == nil || typedInto(options) {
 		return cli.Question{}, false
 	}
-	return cli.Question{Text: asked, Options: options, Deaf: deaf, Paged: pages().MatchString(text)}, true
+	return q, true
 }
 
 // deaf is how long claude ignores answers after it has drawn a dialog. Measured: of five answers
@@ -196,7 +201,7 @@ func typedInto(options []cli.Option) bool {
 var pages = lazyregexp.New(`(?m)^← .*✔ Submit +→`)
 
 // ticked matches an option with a check box.
-var ticked = lazyregexp.New(`(?m)^[ ❯]*\d\. \[.\] `)
+var ticked = lazyregexp.New(`^(\[.\]) (.*)`)
 
 // Literal puts a space before a prompt that begins with "!", which claude would hand to a shell; it
 // helps for no other command. A space at the end keeps a menu closed (":smile"), and Enter from being a new line (a backslash).

@@ -27,7 +27,7 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	own := filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), s.ConversationID+".jsonl")
 	if files, _ := filepath.Glob(own); len(files) > 0 {
 		if message, err := firstMessage(files[0]); err == nil && message != nil {
-			return cli.Conversation{Found: true, Resumable: true, Transcript: files[0], HeldBy: heldBy(s)}, nil
+			return cli.Conversation{Found: true, Resumable: true, Transcript: files[0]}, nil
 		}
 	}
 	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), "*", s.ConversationID+".jsonl"))
@@ -51,7 +51,7 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 		case message == nil:
 			found = cli.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}
 		case reach.has(file, message.Cwd):
-			return cli.Conversation{Found: true, Resumable: true, Transcript: file, HeldBy: heldBy(s)}, nil
+			return cli.Conversation{Found: true, Resumable: true, Transcript: file}, nil
 		default:
 			found = cli.Conversation{Found: true, Transcript: file, NewID: true, Reason: "claude resumes it in " + message.Cwd + " only"}
 		}

@@ -47,7 +47,7 @@ func New(cfg map[string]config.CLI) Set {
 		known, ok := set.clis[name]
 		switch {
 		case len(c.Command) > 0 && (!ok || len(c.Resume) > 0):
-			set.clis[name] = cli.Configure(custom{cli.Named(name), c}, nil, c.Args, c.Env)
+			set.clis[name] = cli.Configure(custom{cli.Named{Of: name}, c}, nil, c.Args, c.Env)
 		case ok:
 			set.clis[name] = cli.Configure(known.Driver, c.Command, c.Args, c.Env)
 		default:

@@ -22,7 +22,7 @@ import (
 )
 
 // Driver is the driver of codex.
-var Driver cli.Driver = driver{"codex", streams.Reader[execLine]{CLI: "codex"}}
+var Driver cli.Driver = driver{cli.Named{Of: "codex"}, streams.Reader[execLine]{CLI: "codex"}}
 
 type driver struct {
 	cli.Named
@@ -99,6 +99,11 @@ func (c driver) options(s cli.Spec, hooks []string) []string {
 // Environment includes CODEX_SQLITE_HOME: the list of conversations is a database apart from the
 // rollout files.
 func (driver) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLITE_HOME"} }
+
+// HeldBy returns who locks the conversation, of codex 0.171.0: another codex or its daemon.
+func (driver) HeldBy(s cli.Spec) int {
+	return cli.LockedBy(filepath.Join(cli.GlobQuote(cli.Folder(s.Env, "CODEX_HOME", ".codex")), "thread-writer-locks", s.ConversationID+".lock"))
+}
 
 func (driver) Facts() cli.Facts {
 	return cli.Facts{

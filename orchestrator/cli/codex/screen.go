@@ -76,7 +76,7 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 }
 
 // keys matches the last lines of codex's dialogs: the keys that leave them.
-var keys = lazyregexp.New(`(?i)\b(press enter to|enter (select|continue|confirm|submit|resume)|esc (back|skip|cancel|close|go back))\b`)
+var keys = lazyregexp.New(`(?i)\b(press enter to|enter (select|continue|confirm|submit|resume)|esc (back|skip|cancel|close|go back|dismiss))\b`)
 
 // cut are dialogs that a low pane shows without their keys.
 var cut = []screens.Dialog{

@@ -23,7 +23,7 @@ import (
 )
 
 // Driver is the driver of copilot.
-var Driver cli.Driver = driver{"copilot", streams.Reader[streamLine]{CLI: "copilot"}}
+var Driver cli.Driver = driver{cli.Named{Of: "copilot"}, streams.Reader[streamLine]{CLI: "copilot"}}
 
 type driver struct {
 	cli.Named
@@ -79,6 +79,11 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 // file returns the path of a conversation's record of events.
 func (driver) file(s cli.Spec) string {
 	return filepath.Join(cli.Folder(s.Env, "COPILOT_HOME", ".copilot"), "session-state", s.ConversationID, "events.jsonl")
+}
+
+// HeldBy returns the copilot that holds a lock beside the record.
+func (c driver) HeldBy(s cli.Spec) int {
+	return cli.LockedBy(filepath.Join(cli.GlobQuote(filepath.Dir(c.file(s))), "inuse.*.hold"))
 }
 
 // Literal puts a space before "/", and behind a last word that opens a menu. It does not help before "!", except in an argument.
@@ -241,6 +246,6 @@ var box = screens.EdgedBox{
 		screens.Asks(`^ *❯ +Search models…`, "asks to choose a model"),
 		screens.Asks(`^ +/ search · ↑/↓ navigate · enter open `, "asks which conversation to resume"),
 		screens.Asks(`^ *What account do you want to log into\?|github\.com/login/device`, "asks you to log in"),
-		screens.Asks(`^[│ ]*↑/↓ .*\besc( to)? (cancel|close)\b|^[│ ]*↑/↓ to navigate .*(\n.*)?enter to select`, "a menu is open"),
+		screens.Asks(`^│ (.* · )?esc (to dismiss|close) |^[│ ]*↑/↓ .*\besc( to)? (cancel|close)\b|^[│ ]*↑/↓ to navigate .*(\n.*)?enter to select`, "a menu is open"),
 	},
 }

@@ -25,7 +25,7 @@ import (
 )
 
 // Driver is the driver of demo.
-var Driver cli.Driver = driver{"demo"}
+var Driver cli.Driver = driver{cli.Named{Of: "demo"}}
 
 type driver struct{ cli.Named }
 

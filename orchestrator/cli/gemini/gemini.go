@@ -26,7 +26,7 @@ import (
 )
 
 // Driver is the driver of gemini.
-var Driver cli.Driver = driver{"gemini", streams.Reader[streamLine]{CLI: "gemini"}}
+var Driver cli.Driver = driver{cli.Named{Of: "gemini"}, streams.Reader[streamLine]{CLI: "gemini"}}
 
 type driver struct {
 	cli.Named
@@ -116,7 +116,7 @@ func (g driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 }
 
 func (g driver) Literal(prompt string) (string, error) {
-	return prompts.Spaced(prompt), prompts.CheckCommand(g.Name(), prompt)
+	return prompts.Closed(prompts.Spaced(prompt)), prompts.CheckCommand(g.Name(), prompt)
 }
 
 // Ready is like qwen's. For users other than root gemini takes no hooks (see keepConversations), so

@@ -18,7 +18,7 @@ import (
 )
 
 // Driver is the driver of opencode.
-var Driver cli.Driver = driver{"opencode", streams.Reader[runLine]{CLI: "opencode", Begun: streams.Turn{Ended: true}}} // no line of opencode reports the end of a turn
+var Driver cli.Driver = driver{cli.Named{Of: "opencode"}, streams.Reader[runLine]{CLI: "opencode", Begun: streams.Turn{Ended: true}}} // no line of opencode reports the end of a turn
 
 type driver struct {
 	cli.Named

@@ -21,7 +21,7 @@ import (
 )
 
 // Driver is the driver of qwen.
-var Driver cli.Driver = driver{"qwen", streams.Reader[streams.Message]{CLI: "qwen"}}
+var Driver cli.Driver = driver{cli.Named{Of: "qwen"}, streams.Reader[streams.Message]{CLI: "qwen"}}
 
 type driver struct {
 	cli.Named

@@ -89,8 +89,8 @@ func Ending(rows []Row, n int) []Row {
 // choice matches a line of a numbered list, with the mark of the selected one before it.
 var choice = lazyregexp.New(`^(?:(\S) +)?(\d)\. +(\S.*)$`)
 
-// below matches lines below a list: keys, and the number of hidden lines.
-var below = lazyregexp.New(`(?i)^(↑ \d+ more|↑/↓|esc to|(press )?enter\b)`)
+// below matches lines below a list: a button, keys, and the number of hidden lines.
+var below = lazyregexp.New(`(?i)^((submit|next)$|↑ \d+ more|↑/↓|esc to|(press )?enter\b)`)
 
 // ByList returns the question of a dialog with a list of options. Where the CLI itself asks, the arrow
 // keys select and Enter takes an option: not all of those lists take digits.
