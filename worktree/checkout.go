@@ -81,7 +81,7 @@ func (r *Registry) CheckoutAt(ctx context.Context, path string) (*gitdir.Checkou
 // Obstacle is a path in a checkout that a move would change and that differs from the branch.
 type Obstacle struct {
 	Path string
-	What string // "changed", "changed by a filter", "staged", "untracked", "ignored", ObstacleSubmodule, ObstacleAssumed, ObstacleSkipped
+	What string // "changed", "staged", "untracked", "ignored", ObstacleSubmodule, ObstacleAssumed, ObstacleSkipped
 }
 
 // ObstacleSubmodule says that a submodule would be added, removed or moved; the others name the bit by which the user has
@@ -107,27 +107,35 @@ func (m *Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	return found, err
 }
 
-// obstacles is Obstacles for a checkout with an index; it also returns the paths that a sparse checkout leaves out.
-func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) (found []Obstacle, away []string, err error) {
+// untouched are the paths of a move that look changed and are not: in converted, files that a filter would make anew, as they
+// were when paw looked; in away, paths that a sparse checkout leaves out.
+type untouched struct {
+	converted map[string]os.FileInfo
+	away      []string
+}
+
+// obstacles is Obstacles for a checkout with an index; it also returns what is none.
+func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) (found []Obstacle, other untouched, err error) {
 	changes, err := m.objects.ChangesBetween(ctx, from, to)
 	if err != nil || len(changes) == 0 {
-		return nil, nil, err
+		return nil, other, err
 	}
 	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, "")
 	if err != nil {
-		return nil, nil, err
+		return nil, other, err
 	}
 	defer l.Drop()
 	if l.Unmerged {
-		return nil, nil, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
+		return nil, other, git.Conflict("", "git -C "+git.Quote(c.Path)+" status", "%s: a conflict is not resolved there", c.Path)
 	}
 	if l.Head != from {
-		return nil, nil, ErrBranchMoved
+		return nil, other, ErrBranchMoved
 	}
 	may, found, err := m.mayGo(ctx, l, from, filesFrom)
 	if err != nil {
-		return nil, nil, err
+		return nil, other, err
 	}
+	other.converted = map[string]os.FileInfo{}
 	sparse := disk.Exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) // git leaves files out by itself
 	for _, c := range changes {
 		skipped := slices.Contains(l.Real.Skipped, c.Name)
@@ -136,17 +144,16 @@ func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 			found, may[c.Name] = append(found, Obstacle{c.Name, ObstacleAssumed}), true
 		case skipped && (!sparse || l.Hides(c.Name)):
 			found, may[c.Name] = append(found, Obstacle{c.Name, ObstacleSkipped}), true
-		case slices.Contains(l.Untouched, c.Name):
-			found, may[c.Name] = append(found, Obstacle{c.Name, "changed by a filter"}), true
 		case skipped:
-			away = append(away, c.Name)
+			other.away = append(other.away, c.Name)
+		case slices.Contains(l.Untouched, c.Name):
+			if info, err := os.Lstat(filepath.Join(l.Top, c.Name)); err == nil {
+				other.converted[c.Name] = info
+			}
 		}
 	}
 	inTheWay, err := obstaclesIn(l, slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool { return may[c.Name] }))
-	if err != nil {
-		return nil, nil, err
-	}
-	return append(found, inTheWay...), away, nil
+	return append(found, inTheWay...), other, err
 }
 
 // obstaclesIn returns an Obstacle for each change whose path is a submodule, or holds a file that the

@@ -136,21 +136,21 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 	if err := at.awaitIndex(ctx); err != nil {
 		return err
 	}
-	away, err := m.unhindered(ctx, v)
+	other, err := m.unhindered(ctx, v)
 	if err != nil {
 		return err
 	}
 	moving := &move{m: m, at: at, also: g.file, step: step, Journal: journal.Journal{
 		Command: v.Command, Refs: v.Refs, Session: v.Session, Ref: ref, Log: v.Log, From: v.From, To: v.To,
 		Was: cmp.Or(v.FilesFrom, v.From), Becomes: cmp.Or(v.FilesTo, v.To),
-		Skipped: away,
+		Skipped: other.away,
 	}}
 	if err := moving.write(); err != nil {
 		return err
 	}
 	step(StepLocked)
 	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt the move halfway.
-	if err := moving.advance(ctx); err != nil {
+	if err := moving.advance(ctx, other); err != nil {
 		return moving.undone(ctx, err)
 	}
 	if err := moving.close(); err != nil {
@@ -160,8 +160,8 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 }
 
 // unhindered refuses a move with files in the way, or that a filter keeps from being written.
-func (m *Moves) unhindered(ctx context.Context, v Move) ([]string, error) {
-	obstacles, away, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
+func (m *Moves) unhindered(ctx context.Context, v Move) (untouched, error) {
+	obstacles, other, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
 	if err == nil && len(obstacles) > 0 {
 		err = &ObstacleError{v.Checkout.Path, obstacles}
 	}
@@ -170,18 +170,18 @@ func (m *Moves) unhindered(ctx context.Context, v Move) ([]string, error) {
 			return objects.Between(ctx, m.objects.Home(), cmp.Or(v.FilesFrom, v.From), cmp.Or(v.FilesTo, v.To))
 		})
 	}
-	return away, err
+	return other, err
 }
 
 // advance moves files and index, and then the branch.
-func (v *move) advance(ctx context.Context) error {
+func (v *move) advance(ctx context.Context, other untouched) error {
 	if v.Was != v.From { // only an object has what the user's files are put back from
 		if err := v.m.refs.Apply(ctx, v.Refs); err != nil {
 			return err
 		}
 		v.Refs = nil
 	}
-	if err := v.filesAndIndex(ctx); err != nil {
+	if err := v.filesAndIndex(ctx, other); err != nil {
 		if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("index.lock': File exists") {
 			err = &IndexLockedError{v.at.indexLock()}
 		}
@@ -197,10 +197,18 @@ func (v *move) advance(ctx context.Context) error {
 
 // filesAndIndex changes the files of a checkout, and its index, from one commit to the other. git
 // refuses to overwrite other files, and checks all of them before it writes the first one.
-func (v *move) filesAndIndex(ctx context.Context) (err error) {
+func (v *move) filesAndIndex(ctx context.Context, other untouched) (err error) {
 	repo := v.repo()
 	if err := v.enter(ctx, v.From, v.Was); err != nil {
 		return err
+	}
+	for name, seen := range other.converted { // git would refuse to overwrite them; one that has changed since stays
+		path := filepath.Join(v.at.Path, name)
+		if now, err := os.Lstat(path); err == nil && os.SameFile(now, seen) && now.Size() == seen.Size() && now.ModTime().Equal(seen.ModTime()) {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
 	}
 	files := plainly("read-tree", "-m", "-u", v.Was, v.Becomes)
 	err = repo.RunWhole(ctx, files...)

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/worktree/git"
 	"paw/worktree/objects"
@@ -72,13 +73,13 @@ func (v *move) putFilesBack(ctx context.Context, dir string, files []objects.Cha
 	}
 	var write, remove []string
 	for _, c := range files {
-		info, err := os.Lstat(filepath.Join(v.at.Path, c.Name))
-		gone := err != nil || info.Mode().IsRegular() && info.Size() == 0 // git makes a file before it writes it
-		switch {
-		case before[c.Name] || slices.Contains(v.Skipped, c.Name):
-		case (after[c.Name] || gone) && c.Added:
+		if before[c.Name] || slices.Contains(v.Skipped, c.Name) {
+			continue
+		}
+		switch own := after[c.Name] || v.begun(ctx, c); {
+		case own && c.Added:
 			remove = append(remove, c.Name)
-		case after[c.Name] || gone:
+		case own:
 			write = append(write, c.Name)
 		default:
 			left = append(left, c.Name)
@@ -104,6 +105,27 @@ func (v *move) putFilesBack(ctx context.Context, dir string, files []objects.Cha
 	}
 	defer snapshot.DropIndex(file)
 	return left, writeOut(ctx, repo, write)
+}
+
+// begun reports whether there is no file at a path, or the beginning of one that git was writing.
+func (v *move) begun(ctx context.Context, c objects.Change) bool {
+	file := filepath.Join(v.at.Path, c.Name)
+	info, err := os.Lstat(file)
+	if err != nil || !info.Mode().IsRegular() {
+		return err != nil
+	}
+	have, err := os.ReadFile(file)
+	return err == nil && slices.ContainsFunc([]string{c.Entry(), c.OldEntry()}, func(entry string) bool {
+		if !strings.HasPrefix(entry, "100") { // a regular file
+			return false
+		}
+		var whole string
+		err := git.Unasked(func(options []string) (err error) {
+			whole, err = v.repo().Output(ctx, append(options, "cat-file", "--filters", "--path="+c.Name, strings.Fields(entry)[1])...)
+			return err
+		})
+		return err == nil && strings.HasPrefix(whole, string(have))
+	})
 }
 
 // putIndexBack sets the entries that the landing has set. Index and files differ where the user has had uncommitted files of

@@ -1,13 +1,13 @@
 package worktree
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/config/disk"
 	"paw/worktree/git"
@@ -145,33 +145,59 @@ func (m *Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creat
 // Worktrees that existed before are kept. Directories are moved to the trash folder. The error
 // names what has to stay.
 func (m *Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error {
+	x, err := m.Registry().exclude(ctx)
+	if err != nil {
+		return err
+	}
+	defer x.release()
+	byAgent := map[string]Plan{}
+	for _, p := range plans {
+		byAgent[p.Agent] = p
+	}
 	var errs []error
 	for _, done := range made {
-		at := slices.IndexFunc(plans, func(p Plan) bool { return p.Agent == done.Agent })
-		if at < 0 || done.Existed {
+		p, known := byAgent[done.Agent]
+		if !known || done.Existed {
 			continue
 		}
-		p := plans[at]
-		p.Saved = done.Snapshot
-		if err := m.rollbackOne(ctx, p, done); err != nil {
+		if err := m.rollbackOne(ctx, x, p, done); err != nil {
 			errs = append(errs, fmt.Errorf("%s: kept: %w", p.Path, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (m *Manager) rollbackOne(ctx context.Context, p Plan, done Made) error {
-	if !done.BranchCreated {
-		_, err := m.Remove(ctx, p, Seen{})
+func (m *Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made) error {
+	admin, err := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
+	if err != nil {
 		return err
 	}
-	if tip, err := m.Refs().Tip(ctx, p.Branch); err != nil || tip != p.Base {
-		return cmp.Or(err, fmt.Errorf("branch %s has new commits", p.Branch))
+	e := readEntry(admin, &gitdir.Refs{CommonDir: m.Repository.CommonDir})
+	if ofAnother(e, p) {
+		return nil // Another session was faster: nothing here belongs to this call.
 	}
-	if _, err := m.Remove(ctx, p, Seen{}); err != nil {
+	if !ownedBy(e, p) {
+		return errors.New("not locked by " + p.Owner)
+	}
+	if err := gitdir.Verify(p.Path, m.Repository.CommonDir, p.Branch); err != nil {
 		return err
 	}
-	return m.DeleteBranches(ctx, map[string]string{p.Branch: p.Base}, p.Base)[p.Branch]
+	head, err := git.In(p.Path).Line(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return err
+	}
+	if p.Base != "" && done.BranchCreated && head != p.Base {
+		return fmt.Errorf("branch %s has new commits", p.Branch)
+	}
+	changed, err := git.In(p.Path).Output(ctx, "-c", "status.showUntrackedFiles=all", "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "--untracked-files=all")
+	if err != nil {
+		return err
+	}
+	if changed != "" && (done.Snapshot == "" || !m.holdsOnly(ctx, p.Path, "", done.Snapshot)) {
+		return fmt.Errorf("it has changes: %s", strings.SplitN(changed, "\n", 2)[0])
+	}
+	c := &creation{plan: p, admin: admin, made: done}
+	return m.undoLocked(ctx, x, []*creation{c})
 }
 
 // undo takes the repository lock and removes creations that failed.
