@@ -88,7 +88,7 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 			row := deskAgent(st, i)
 			row.Lands = marks[i]
 			if checked && row.Name == running.Agent {
-				row.State, row.Colour, row.Since = "checks", stateColours[colourOf(session.AgentStatus{State: session.StateRunning})], running.Since
+				row.State, row.Colour, row.Since = "checks", stateColours[string(session.StateRunning)], running.Since
 				if running.Landing {
 					row.State = "landing"
 				}

@@ -100,9 +100,8 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if o.Name == "" && !o.here {
 		answers = askHosts(cmd.Context(), h, o.All)
 	}
-	unread := func() []session.Unreadable { return nil }
-	if o.Name == "" && !o.All {
-		unread = sync.OnceValue(h.Place().Unread)
+	unread, here := sync.OnceValue(h.Place().Unread), o.Name == "" && !o.All
+	if here {
 		go unread()
 	}
 	statuses, problems, err := orchestrator.Status(cmd.Context(), h, o.StatusOptions)
@@ -122,7 +121,7 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if o.usage {
 		orchestrator.CountUsage(cmd.Context(), h, statuses)
 	}
-	if len(problems) == 0 {
+	if len(problems) == 0 && here {
 		problems = o.noteUnread(unread())
 	}
 	problems = append(problems, queueProblems(h, statuses)...)
