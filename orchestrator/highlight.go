@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
+	"paw/worktree"
 )
 
 // highlightTime is how long a program may take to colour a diff.
@@ -37,11 +37,9 @@ func Highlight(ctx context.Context, h *app.App, diff string, dark bool) string {
 		if err != nil {
 			continue
 		}
-		cmd := exec.CommandContext(ctx, program, words[1:]...)
-		cmd.Env, cmd.Stdin, cmd.WaitDelay = h.Env, strings.NewReader(plain), time.Second
-		out, err := cmd.Output()
-		if err == nil && slices.Equal(slices.Collect(strings.Lines(display.Strip(string(out)))), slices.Collect(strings.Lines(plain))) {
-			return string(out)
+		out, err := worktree.Filtered(ctx, h.Env, plain, program, words[1:]...)
+		if err == nil && slices.Equal(slices.Collect(strings.Lines(display.Strip(out))), slices.Collect(strings.Lines(plain))) {
+			return out
 		}
 		break
 	}

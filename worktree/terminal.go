@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"golang.org/x/term"
 
@@ -59,6 +61,14 @@ func Edit(ctx context.Context, dir, name, text string, env []string, stdin io.Re
 		return "", fmt.Errorf("%w; what you wrote is in %s", failed, file)
 	}
 	return "", failed
+}
+
+// Filtered returns what a program makes of a text.
+func Filtered(ctx context.Context, env []string, text, program string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env, cmd.Stdin, cmd.WaitDelay = env, strings.NewReader(text), time.Second
+	out, err := cmd.Output()
+	return string(out), err
 }
 
 // Pager is the user's pager, which shows on a terminal what is written to it.
