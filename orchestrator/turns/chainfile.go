@@ -28,12 +28,16 @@ func (c *Chain) Remember(now states.State) {
 	line := fmt.Sprintln(now.Twin, cmp.Or(now.Snapshot, "-"), cmp.Or(now.Head, "-"), now.Log, cmp.Or(now.Made, "-"))
 	text, _ := disk.ReadFile(c.file())
 	lines := slices.Collect(strings.Lines(string(text)))
-	if len(lines) < 2*mostRemembered {
+	whole := len(lines) == 0 || strings.HasSuffix(lines[len(lines)-1], "\n") // else the disk was full
+	if whole && len(lines) < 2*mostRemembered {
 		if f, err := os.OpenFile(c.file(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
 			_, _ = f.WriteString(line)
 			_ = f.Close()
 			return
 		}
+	}
+	if !whole {
+		lines = lines[:len(lines)-1]
 	}
 	lines = append(lines[max(0, len(lines)-mostRemembered+1):], line)
 	_ = disk.ReplaceSoon(c.file(), []byte(strings.Join(lines, "")))

@@ -190,7 +190,7 @@ func (t *Recorder) noteStrays(one *turn.Turn) {
 	}
 }
 
-// tagged reports whether the tag of a turn exists, without a look at those of all others.
+// tagged reports whether the tag of a turn exists. It reads that one ref: a repository may have thousands of tags.
 func (t *Recorder) tagged(ctx context.Context, n int) (bool, error) {
 	at, err := t.Repo.Refs().Read(ctx, turn.TagRef(t.Record.TurnSession, n))
 	return at != "", err
