@@ -19,14 +19,15 @@ import (
 	"paw/orchestrator/cli/internal/questions"
 )
 
-// The hook of a permission may answer it while claude shows its dialog: the user or the hook, whoever comes first. paw's hook
-// stays until the question is over. It holds the lock of a file with the question in the first line, and waits for a second
-// line, granted or refused.
+// When claude asks for a permission it shows a dialog and runs the hook PermissionRequest at the same time, and takes the first
+// answer: of the user in the dialog, or of the hook. So paw's hook runs until the question is answered. It keeps a locked file
+// whose first line is the question; `paw answer` adds the second line, granted or refused.
 const (
 	permissionHook = "PermissionRequest"
 	untilAnswered  = 24 * 60 * 60           // seconds that claude lets the hook wait
 	drawPatience   = 2 * time.Second        // claude draws no dialog where it cannot ask anybody
-	answerStep     = 200 * time.Millisecond // how often the hook looks
+	answerStep     = 200 * time.Millisecond // how often the hook looks in the first minute
+	answerLater    = time.Second            // and after that: a question may stay open all night
 	granted        = "yes\n"
 	refused        = "no\n"
 )
@@ -34,7 +35,8 @@ const (
 // modelTools ask for more than a permission.
 var modelTools = []string{"AskUserQuestion", "ExitPlanMode"}
 
-// permissionFile names the file of a hook, or matches those of all hooks, of a process of claude.
+// permissionFile returns the path of the file of one hook, by the process ids of claude and of the hook; with "*" for hook, a
+// pattern for those of all hooks of that claude.
 func permissionFile(folder string, claude int, hook any) string {
 	return filepath.Join(folder, fmt.Sprintf("claude-permission-%d-%v", claude, hook))
 }
@@ -64,7 +66,10 @@ func (driver) Decide(ctx context.Context, s cli.Spec, name string, payload []byt
 		return ""
 	}
 	began, since := time.Now(), time.Time{}
-	for ; ctx.Err() == nil; poll.Sleep(ctx, answerStep) {
+	for step := answerStep; ctx.Err() == nil; poll.Sleep(ctx, step) {
+		if time.Since(began) > time.Minute {
+			step = answerLater
+		}
 		answer := make([]byte, len(granted))
 		if n, _ := file.ReadAt(answer, int64(len(question))); n > 0 {
 			return decision(string(answer[:n]) == granted)
@@ -98,8 +103,8 @@ type channel struct {
 
 func (driver) Channel(s cli.Spec) cli.Channel { return channel{Spec: s} }
 
-// Permission returns the question of the one hook that waits. Where several do, as those of subagents, nothing tells whose
-// dialog is on the screen.
+// Permission returns the question of the hook that waits for an answer. If several wait, as when subagents ask at once, it
+// returns none: nothing tells which question the dialog on the screen shows.
 func (c channel) Permission(context.Context) (cli.Permission, bool) {
 	entry, ok := process(c.Spec)
 	files, _ := filepath.Glob(permissionFile(cli.GlobQuote(c.StateDir), entry.PID, "*"))
