@@ -88,10 +88,7 @@ func (d *desk) Look(ctx context.Context) (ui.Board, error) {
 			row := deskAgent(st, i)
 			row.Lands = marks[i]
 			if checked && row.Name == running.Agent {
-				row.State, row.Colour, row.Since = "checks", stateColours[string(session.StateRunning)], running.Since
-				if running.Landing {
-					row.State = "landing"
-				}
+				row.State, row.Colour, row.Since = running.What, stateColours[string(session.StateRunning)], running.Since
 				row.About = display.OneLine(fmt.Sprintf("check %d of %d: %s", running.Number, running.Of, running.Command))
 			}
 			board.Agents = append(board.Agents, row)

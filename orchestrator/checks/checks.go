@@ -86,7 +86,10 @@ func (c *Checker) Run(ctx context.Context, commit string) error {
 	}
 	defer unlock()
 	c.App.Step("check.place")
-	now := Running{Agent: c.Agent, Landing: c.Landing, Of: len(c.Commands), Since: c.App.Now()}
+	now := Running{Agent: c.Agent, What: "checks", Of: len(c.Commands), Since: c.App.Now()}
+	if c.Landing {
+		now.What = "landing"
+	}
 	defer func() { _ = os.Remove(RunningFile(c.App, c.Session)) }()
 	for _, command := range c.Commands {
 		now.Number, now.Command = now.Number+1, command

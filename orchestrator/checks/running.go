@@ -14,8 +14,8 @@ import (
 // Running is a check that runs now.
 type Running struct {
 	Agent   string    `json:"agent"`
-	Landing bool      `json:"landing"` // the work lands if the checks pass
-	Number  int       `json:"number"`  // of the check, from 1
+	What    string    `json:"what"`   // "landing" if the work lands when the checks pass, else "checks"
+	Number  int       `json:"number"` // of the check, from 1
 	Of      int       `json:"of"`
 	Command string    `json:"command"`
 	Since   time.Time `json:"since"` // when the first check began
