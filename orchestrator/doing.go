@@ -14,8 +14,8 @@ import (
 	"paw/session/history"
 )
 
-// Doing is what a CLI does in its turn, by its own record. The zero value is for a record that tells
-// nothing, or that paw cannot follow.
+// Doing is what a CLI does in its turn, as it writes it into the file of the conversation. It is zero where that file
+// tells nothing, or paw cannot read it.
 type Doing struct {
 	What  string    // the last tool call, else the model's last sentence; one line, "" for none yet
 	Since time.Time // when What began

@@ -11,8 +11,8 @@ import (
 	"paw/config/disk"
 )
 
-// List returns the readable sessions, sorted by name, and one error for each unreadable file. The
-// last error is that of reading the folder; a missing folder is empty.
+// List returns the readable sessions, sorted by name, and one error for each unreadable file. An
+// error of reading the folder itself is the last result; a missing folder has no sessions.
 func (st Store) List() ([]*Session, []error, error) {
 	sessions, unreadable, _, err := st.list(st.Dir)
 	return sessions, unreadable, err

@@ -88,7 +88,7 @@ func (w *cliWorld) question(cli string) questionJSON {
 }
 
 // TestCLIsAnswerByTheHook: a permission of claude is answered without a key and without its screen, by the hook that reported
-// it. The hook ends with the question, whoever answers and however it ends.
+// it. The hook's process ends when the question is over: answered by paw, by a key, by Esc, or with claude killed.
 func TestCLIsAnswerByTheHook(t *testing.T) {
 	w := newCLIWorld(t, "claude")
 	w.ok(w.paw("start", "--cli", "claude", "--detach"))

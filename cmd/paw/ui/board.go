@@ -69,8 +69,8 @@ type Event struct {
 	Bad  bool
 }
 
-// Doing is what an agent's CLI does now, by its own record. The zero value is for a record that tells
-// nothing.
+// Doing is what an agent's CLI does now, as the CLI writes it into the file of the conversation. It is zero where
+// that file tells nothing.
 type Doing struct {
 	What  string    // the last tool call, else the model's last sentence
 	Since time.Time // when What began

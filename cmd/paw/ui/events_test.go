@@ -28,7 +28,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// TestPastOutput finds the output of a landing again, and that of the command before.
+// TestPastOutput: the key @ shows the output of the last command after the user has left it; @ again, that of the one before.
 func TestPastOutput(t *testing.T) {
 	paw := &played{codes: map[string]int{"land shop/tests": 9}}
 	paw.pages = map[string]string{"forecast --session shop": "web fits\napi fits\n"}

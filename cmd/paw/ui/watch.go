@@ -150,8 +150,8 @@ func (w *watcher) screens(ctx context.Context) {
 	}
 }
 
-// follow sends what the agents at work do, each second as long as one is seen. Where nobody is at work,
-// follow sleeps.
+// follow sends, each second, what the CLIs of the rows on the screen do that are in a turn. While there are
+// none, it waits without a timer.
 func (w *watcher) follow(ctx context.Context) {
 	for {
 		select {
