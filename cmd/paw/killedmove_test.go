@@ -74,8 +74,12 @@ func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
 					if open && reads && (out.code != 3 || !strings.Contains(out.stderr, "was cut short") || !strings.Contains(out.stderr, "paw recover shop")) {
 						t.Errorf("killed after %s, then %s: exit code %d\n%s%s", at, next, out.code, out.stdout, out.stderr)
 					}
+					half := w.head(dir)
 					w.ready("one")
 					w.ok(w.paw("recover", "--detach"))
+					if w.git(w.repo, "for-each-ref", "--contains="+half, "--count=1") == "" {
+						t.Errorf("killed after %s, then %s, then recovered: no ref has the commit that HEAD was at", at, next)
+					}
 					if w.moveOpen(dir) {
 						t.Errorf("killed after %s, then %s, then recovered: a move is open", at, next)
 					}
