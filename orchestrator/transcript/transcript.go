@@ -131,10 +131,8 @@ type Span struct{ From, To int }
 // Spans finds the messages of each turn in a conversation. turns are all turns of the conversation,
 // oldest first.
 //
-// A turn begins with its prompt. Several prompts may have the same text: as many turns as possible
-// are matched with prompts, in order, and each with the nearest one in time. A turn without a
-// matching prompt, because the CLI dropped or changed it, begins at its start time. A turn lasts
-// until the next turn, or until the user types something after its end.
+// A turn begins with its prompt or, where the CLI dropped or changed that, at its start time. It lasts until the next turn, or
+// until the user types something after its end.
 func Spans(messages []history.Message, turns []turn.Record) []Span {
 	begins := matchPrompts(messages, turns)
 	high := make([]int, len(turns)+1) // for each turn, the index of the next matched prompt
@@ -174,141 +172,58 @@ func spanOf(messages []history.Message, one turn.Record, begin int, bounds Span)
 	return Span{from, to}
 }
 
-// match is the quality of a matching of prompts and messages.
-type match struct {
-	count int
-	apart time.Duration // sum of all time differences
-}
-
-func (m match) better(other match) bool {
-	return m.count > other.count || m.count == other.count && m.apart < other.apart
-}
-
 // matchPrompts returns the index of the message of each turn's prompt, -1 for none.
 func matchPrompts(messages []history.Message, turns []turn.Record) []int {
-	m := newMatching(messages, turns)
-	begins := slices.Repeat([]int{-1}, len(turns))
-	if m.oneToOne() {
-		for t, s := range m.said {
-			begins[m.turns[t]] = s
-		}
-		return begins
-	}
-	m.bring(messages, turns)
-	s := 0
-	for t := range m.turns {
-		for ; s < len(m.said); s++ {
-			if m.take.has(m.cell(t, s)) {
-				begins[m.turns[t]] = m.said[s]
-				s++
-				break
-			}
-			if m.skip.has(m.cell(t, s)) {
-				break
-			}
+	asked, said := map[string][]int{}, map[string][]int{} // by text, the indexes of turns and of messages
+	for t, one := range turns {
+		if text := words(string(one.Prompt)); text != "" {
+			asked[text] = append(asked[text], t)
 		}
 	}
-	return begins
-}
-
-// matching is the state of matchPrompts. A cell is a pair of a turn and a message that could be its
-// prompt.
-type matching struct {
-	turns    []int       // indexes of turns whose prompt occurs as a message
-	said     []int       // indexes of messages that have the text of a prompt
-	words    []int       // by index in said, a number for the message's text
-	prompts  []int       // by index in turns, the number for the prompt's text
-	earliest []time.Time // by index in turns, the earliest time of its prompt
-	at       []time.Time // by index in said, the time of the message
-	take     bits        // cells in which turn and message are matched
-	skip     bits        // cells in which the turn has no message
-}
-
-// newMatching leaves out turns and messages that can have no match.
-func newMatching(messages []history.Message, turns []turn.Record) *matching {
-	asked, answered := map[string]int{}, map[int]bool{}
-	for _, one := range turns {
-		if text := words(string(one.Prompt)); text != "" && asked[text] == 0 {
-			asked[text] = len(asked) + 1
-		}
-	}
-	m := &matching{}
 	for i, message := range messages {
 		if message.Role != history.RoleUser && message.Role != history.RoleSystem {
 			continue
 		}
-		if number := asked[words(message.Content)]; number != 0 {
-			m.said, m.words, m.at = append(m.said, i), append(m.words, number), append(m.at, message.Timestamp)
-			answered[number] = true
+		if text := words(message.Content); asked[text] != nil {
+			said[text] = append(said[text], i)
 		}
 	}
-	for t, one := range turns {
-		if number := asked[words(string(one.Prompt))]; answered[number] {
-			m.turns, m.prompts, m.earliest = append(m.turns, t), append(m.prompts, number), append(m.earliest, one.StartedAt.Add(-mostHookDelay))
-		}
+	begins := slices.Repeat([]int{-1}, len(turns))
+	for text := range said {
+		pair(begins, messages, said[text], turns, asked[text])
 	}
-	return m
+	return begins
 }
 
-// oneToOne reports whether each message can be the prompt of the turn at the same index, which is
-// then the best matching. It holds for almost all conversations, and saves the table, which is slow
-// for thousands of prompts.
-func (m *matching) oneToOne() bool {
-	if len(m.turns) != len(m.said) {
-		return false
+// pair matches messages and turns of one text, which it gets by their indexes: in order where there are as many of them. Else
+// a message is of the turn that is nearest to it in time, and a turn has the nearest of its messages.
+func pair(begins []int, messages []history.Message, said []int, turns []turn.Record, asked []int) {
+	fits := func(i, t int) bool { // an earlier message is of the conversation of which this one is a fork
+		at := messages[i].Timestamp
+		return at.IsZero() || !at.Before(turns[t].StartedAt.Add(-mostHookDelay))
 	}
-	for i := range m.turns {
-		if !m.fits(i, i) {
-			return false
-		}
+	away := func(i, t int) time.Duration { return apart(turns[t].StartedAt, messages[i].Timestamp) }
+	inOrder := len(said) == len(asked)
+	for n := 0; inOrder && n < len(said); n++ {
+		inOrder = fits(said[n], asked[n])
 	}
-	return true
-}
-
-// bring finds the best matching.
-//
-// It keeps only two rows of the table of best matchings, and one step for each cell: the whole
-// table of a conversation with thousands of prompts would be too large.
-func (m *matching) bring(messages []history.Message, turns []turn.Record) {
-	cells := len(m.turns) * len(m.said)
-	m.take, m.skip = make(bits, cells/64+1), make(bits, cells/64+1)
-	// best[s] is the best matching of the turns from t on with the messages from s on; below[s] is
-	// the best matching of the turns from t+1 on with the same messages.
-	best, below := make([]match, len(m.said)+1), make([]match, len(m.said)+1)
-	for t := len(m.turns) - 1; t >= 0; t-- {
-		best[len(m.said)] = match{}
-		for s := len(m.said) - 1; s >= 0; s-- {
-			best[s] = best[s+1]
-			if !best[s].better(below[s]) {
-				best[s] = below[s]
-				m.skip.set(m.cell(t, s))
+	n := 0
+	for k, i := range said {
+		for !inOrder && n+1 < len(asked) && fits(i, asked[n+1]) {
+			further := cmp.Compare(away(i, asked[n+1]), away(i, asked[n]))
+			if further > 0 || further == 0 && begins[asked[n]] < 0 {
+				break
 			}
-			if !m.fits(t, s) {
-				continue
-			}
-			together := match{below[s+1].count + 1, below[s+1].apart + apart(turns[m.turns[t]].StartedAt, messages[m.said[s]].Timestamp)}
-			if !best[s].better(together) {
-				best[s] = together
-				m.take.set(m.cell(t, s))
-			}
+			n++
 		}
-		best, below = below, best
+		if inOrder {
+			n = k
+		}
+		if t := asked[n]; fits(i, t) && (begins[t] < 0 || away(i, t) < away(begins[t], t)) {
+			begins[t] = i
+		}
 	}
 }
-
-func (m *matching) cell(t, s int) int { return t*len(m.said) + s }
-
-// fits reports whether a message can be the prompt of a turn: it has the same text, and is not from
-// the conversation of which this one is a fork.
-func (m *matching) fits(t, s int) bool {
-	return m.prompts[t] == m.words[s] && (m.at[s].IsZero() || !m.at[s].Before(m.earliest[t]))
-}
-
-// bits is a set of small integers.
-type bits []uint64
-
-func (b bits) set(i int)      { b[i/64] |= 1 << (i % 64) }
-func (b bits) has(i int) bool { return b[i/64]&(1<<(i%64)) != 0 }
 
 // words normalizes the blanks of a prompt: some CLIs trim it, or add a space.
 func words(prompt string) string { return strings.Join(strings.Fields(prompt), " ") }
