@@ -14,6 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/sys/unix"
+
 	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -40,7 +42,9 @@ func RunAgent(sessionName, agentName string, generation int, path string, step f
 	if place := observe.LaunchPlace(sessionName, agentName, generation); !strings.HasSuffix(filepath.Clean(path), place) {
 		return exitLaunchRefused, errs.New(errs.Usage, "%s: not the file of a launch, which ends in %s", path, place)
 	}
-	code, err := launch(sessionName, agentName, generation, path, step)
+	failure, _ := os.OpenFile(failureOf(path, generation), os.O_WRONLY, 0) // its exec closes the file, as the end of the launcher does
+	defer failure.Close()
+	code, err := launch(sessionName, agentName, generation, path, failure, step)
 	switch {
 	case errors.Is(err, errEnded):
 		_ = os.Remove(failureOf(path, generation))
@@ -71,7 +75,7 @@ func leaveReason(path, reason string) {
 	}
 }
 
-func launch(sessionName, agentName string, generation int, path string, step func(string)) (int, error) {
+func launch(sessionName, agentName string, generation int, path string, failure *os.File, step func(string)) (int, error) {
 	l, err := readLaunch(path)
 	if err != nil {
 		_ = os.Remove(path) // the file may still contain keys
@@ -93,6 +97,7 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 		return exitLaunchOver, errs.New(errs.Locked, "%s: already running: %w", agentName, err).Hint("paw status %s", sessionName)
 	}
 	defer lock.Close()
+	_ = disk.Lock(failure.Fd(), unix.LOCK_EX) // see observe.LaunchOpen
 	// The launcher that deletes the file owns the launch: a later recover deletes the file to
 	// withdraw it.
 	if err := os.Remove(path); err != nil {
@@ -122,7 +127,6 @@ func launch(sessionName, agentName string, generation int, path string, step fun
 	if step != nil {
 		step("launch.exec")
 	}
-	_ = os.Remove(failureOf(path, generation))
 	err = syscall.Exec(l.Argv[0], l.Argv, paneEnvironment(l.Env))
 	if moved {
 		_ = os.Rename(l.GivenFile, l.PromptFile)

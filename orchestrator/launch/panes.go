@@ -240,13 +240,11 @@ func awaitSetUps(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 		}
 		running := ""
 		over := func() bool {
-			open := observe.LaunchOpen(h, s.Name, j.Agent, j.generation) // its launcher takes the lock before it deletes that file
-			lock, err := h.Locks.ProbeAgent(s.Name, j.Agent)
-			if err != nil || lock.State != session.LockHeld || lock.Holder.Generation != j.generation {
-				return !open
+			running = ""
+			if lock, err := h.Locks.PeekAgent(s.Name, j.Agent); err == nil && lock.State == session.LockHeld && lock.Holder.Generation == j.generation {
+				running = lock.Holder.SetUp
 			}
-			running = lock.Holder.SetUp
-			return running == ""
+			return !observe.LaunchOpen(h, s.Name, j.Agent, j.generation)
 		}
 		if !j.AwaitSetUp && !j.unverified {
 			if !over() && running != "" {
@@ -275,7 +273,9 @@ func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 		if !j.launched() || observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
 			continue
 		}
-		if lock, err := h.Locks.ProbeAgent(s.Name, j.Agent); err == nil && lock.State == session.LockFree {
+		if reason, hints := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
+			j.Refuse(errors.New(reason), hints...)
+		} else if lock, err := h.Locks.ProbeAgent(s.Name, j.Agent); err == nil && lock.State == session.LockFree {
 			if seen == nil {
 				f, err := observe.Observe(ctx, h, s)
 				if err != nil {
@@ -283,25 +283,20 @@ func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 				}
 				seen = &f
 			}
-			gaveUp(h, s, j, *seen)
+			endedAtOnce(s, j, *seen)
 		}
 	}
 }
 
-// waitsForLauncher reports whether no launcher has taken the launch yet, and written itself into the
-// agent's lock.
+// waitsForLauncher reports whether a launch has neither become the CLI nor begun its set-up.
 func waitsForLauncher(h *app.App, s *session.Session, j *Job) bool {
 	lock, err := h.Locks.PeekAgent(s.Name, j.Agent)
-	taken := lock.State == session.LockHeld && lock.Holder.Generation >= j.generation
-	return err != nil || !taken && observe.LaunchOpen(h, s.Name, j.Agent, j.generation)
+	setsUp := lock.State == session.LockHeld && lock.Holder.Generation >= j.generation && lock.Holder.SetUp != ""
+	return err != nil || !setsUp && observe.LaunchOpen(h, s.Name, j.Agent, j.generation)
 }
 
-// gaveUp refuses the job of an agent that ended at once, with the reason.
-func gaveUp(h *app.App, s *session.Session, j *Job, f observe.Facts) {
-	if reason, hints := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
-		j.Refuse(errors.New(reason), hints...)
-		return
-	}
+// endedAtOnce refuses the job of an agent whose CLI ended at once.
+func endedAtOnce(s *session.Session, j *Job, f observe.Facts) {
 	if j.unverified {
 		return // left to startRefused
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 	"paw/config/poll"
@@ -44,15 +47,23 @@ func LaunchPlace(sessionName, agentName string, generation int) string {
 	return fmt.Sprintf("/launch/%s/%s-%d.json", sessionName, agentName, generation)
 }
 
-// FailurePath returns the file in which a launcher that gave up leaves its reason.
+// FailurePath returns the file in which a launcher that gave up leaves its reason. It is blank until then.
 func FailurePath(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.Paths.LaunchDir(), sessionName, agentName+".failed")
 }
 
-// LaunchOpen reports whether no launcher has read a launch yet.
+// LaunchOpen reports whether a launch has not become the CLI yet, and its launcher has not given up. The launcher holds the
+// file of FailurePath locked, which the kernel closes with the exec.
 func LaunchOpen(h *app.App, sessionName, agentName string, generation int) bool {
-	_, err := os.Stat(LaunchPath(h, sessionName, agentName, generation))
-	return err == nil
+	if _, err := os.Stat(LaunchPath(h, sessionName, agentName, generation)); err == nil {
+		return true
+	}
+	fd, err := disk.OpenRegular(FailurePath(h, sessionName, agentName))
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	return errors.Is(disk.Lock(uintptr(fd), unix.LOCK_SH|unix.LOCK_NB), unix.EWOULDBLOCK)
 }
 
 // OpenLaunches returns the times of launches that no launcher has read yet, by agent and
