@@ -66,6 +66,8 @@ func Go(q *session.Queue, ids []string, of known) (said []string) {
 		case t.State != session.TaskHeld:
 		case cli == "" && t.Kind == session.PromptTask && len(t.CLIs) == 0:
 			said = append(said, noAgent(t))
+		case cli == "":
+			said = append(said, fmt.Sprintf("%s: its agent is not there, and is not made again; %s does it", id, errs.Line("paw queue retry %s", id)))
 		default:
 			said = append(said, fmt.Sprintf("%s: may have been typed, and is not repeated; %s does it", id, errs.Line("paw queue retry %s", id)))
 		}

@@ -435,3 +435,14 @@ func TestGoLetsOnlyNamedTasksGo(t *testing.T) {
 		t.Errorf("after --all: %q", got)
 	}
 }
+
+// TestGoOfATaskWhoseAgentIsNotThere: a prompt that went with the start of an agent is not said to have been typed where no such agent is.
+func TestGoOfATaskWhoseAgentIsNotThere(t *testing.T) {
+	for cli, want := range map[string]string{"": "t1: its agent is not there, and is not made again; ", "demo": "t1: may have been typed, and is not repeated; "} {
+		q := oneTask(session.Task{Kind: session.AgentTask, CLIs: []string{"demo"}, State: session.TaskHeld, Why: session.HeldInterrupted, Typed: true})
+		said := Go(q, []string{"t1"}, func(string) (string, int) { return cli, 0 })
+		if len(said) != 1 || !strings.HasPrefix(said[0], want) || !strings.HasSuffix(said[0], "paw queue retry t1 does it") {
+			t.Errorf("with CLI %q: %q, want %q", cli, said, want)
+		}
+	}
+}
