@@ -111,3 +111,15 @@ func TestAllThatOpencodeWouldAllow(t *testing.T) {
 		t.Errorf("%v %+v", ok, asked)
 	}
 }
+
+// A pane that the question fills to the first row may not have the begin of it.
+func TestDemoQuestionLongerThanThePane(t *testing.T) {
+	for want, shot := range map[string]cli.Screenshot{
+		"…ly push?": {Text: "ly push?\n [y/n]", Width: 8, Height: 2, CursorX: 7, CursorY: 1, CursorShown: true},
+		"ly push?":  {Text: "\nly push?\n [y/n]", Width: 8, Height: 3, CursorX: 7, CursorY: 2, CursorShown: true},
+	} {
+		if asked, ok := get(t, "demo").Question(shot); !ok || asked.Text != want {
+			t.Errorf("%q, want %q", asked.Text, want)
+		}
+	}
+}

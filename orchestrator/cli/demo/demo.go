@@ -250,6 +250,9 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	}
 	line, whole := rows[s.CursorY].String(), wrapped(rows[:s.CursorY+1], s.Width)
 	if question, ok := strings.CutSuffix(whole, " [y/n]"); ok && s.CursorX == len(rows[s.CursorY])+1 && !strings.HasPrefix(whole, ">") {
+		if len([]rune(whole)) > s.Width*(s.Height-1) { // it may begin above the pane
+			question = "…" + question
+		}
 		return cli.Screen{Dialog: questions.Title(question)}
 	}
 	switch first := promptRow(rows[:s.CursorY+1]); {
