@@ -13,6 +13,7 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/errs"
+	"paw/tmux"
 	"paw/worktree/git"
 )
 
@@ -38,6 +39,9 @@ func HintsOf(err error) []string {
 	}
 	if c, ok := errors.AsType[*config.Error](err); ok && c.Hint() != "" {
 		return []string{c.Hint()}
+	}
+	if _, ok := errors.AsType[*tmux.Error](err); ok {
+		return []string{"paw doctor"}
 	}
 	return []string{}
 }
