@@ -283,6 +283,7 @@ func readLast(admin, dir string) (before last) {
 			return last{}
 		}
 	}
+	before.Kept = filepath.Join(dir, before.Kept)
 	return before
 }
 
@@ -301,13 +302,13 @@ func (r *recording) base() string {
 	if r.last.Index != r.Real.Content || slices.ContainsFunc(r.Names, convertsOthers) || len(disk.SortedPaths(r.Names, r.last.Names)) != len(r.Names) {
 		return ""
 	}
-	return filepath.Join(r.Dir, r.last.Kept)
+	return r.last.Kept
 }
 
 // keep keeps the scratch index for the next snapshot, or goes on with the one that is kept. git reads a file whose
 // time is not older than that of an index.
 func (r *recording) keep(tree, commit string, same bool) {
-	now := last{Kept: r.last.Kept, Index: r.Real.Content, Names: r.Names, Began: r.Began, Tree: tree, Head: r.Head, Commit: commit}
+	now := last{Kept: filepath.Base(r.last.Kept), Index: r.Real.Content, Names: r.Names, Began: r.Began, Tree: tree, Head: r.Head, Commit: commit}
 	if same {
 		now.Began = r.last.Began
 	} else {

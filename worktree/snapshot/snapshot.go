@@ -105,7 +105,7 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 	if err := snapshots.journals.SettledAt(ctx, c); err != nil {
 		return Snapshot{}, err
 	}
-	if scratchDir != "" {
+	if scratchDir != "" && !snapshots.objects.IsReader() {
 		if err := os.MkdirAll(scratchDir, 0o700); err != nil {
 			return Snapshot{}, err
 		}
@@ -150,7 +150,11 @@ type snapshotRequest struct {
 // once makes one attempt at a snapshot. within, the budget's context, cancels only the steps whose
 // time grows with number and size of the files.
 func (s snapshotRequest) once(ctx, within context.Context) (Snapshot, error) {
-	l, err := s.m.LookAt(within, s.top, s.admin, s.dir)
+	dir := s.dir
+	if s.m.objects.IsReader() { // it reads there what was kept, and writes elsewhere
+		dir = ""
+	}
+	l, err := s.m.LookAt(within, s.top, s.admin, dir)
 	if err != nil {
 		return Snapshot{}, err
 	}
