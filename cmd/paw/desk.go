@@ -248,7 +248,7 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	if err != nil {
 		return ui.Question{}, d.told(err)
 	}
-	q := ui.Question{ID: asked.ID, Text: display.OneLine(asked.Text)}
+	q := ui.Question{ID: asked.ID, Text: display.OneLine(asked.Text), Several: asked.Submit != ""}
 	for _, o := range asked.Options {
 		label := o.Label
 		if o.About != "" {

@@ -50,7 +50,7 @@ func (a *ask) height(m measure, width, height int) int {
 	if a.several {
 		most = max(height/2, 3)
 	}
-	return min(1+min(len(rows), most), height)
+	return min(1+len(a.lines)+min(len(rows), most), height)
 }
 
 // view draws the title and, of a text, the rows around the cursor.
@@ -65,8 +65,9 @@ func (a *ask) view(p palette, m measure, width, height int) []string {
 		lines = append(lines, m.Cut(line, width))
 	}
 	rows, row, _ := a.text.Rows(m, max(width-2, 1))
-	top := a.top(row, len(rows), height-1)
-	for i := top; i < min(top+height-1, len(rows)); i++ {
+	room := height - len(lines)
+	top := a.top(row, len(rows), room)
+	for i := top; i < min(top+room, len(rows)); i++ {
 		mark := "  "
 		if i == 0 {
 			mark = p.paint("> ", cyan)

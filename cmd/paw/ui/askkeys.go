@@ -102,22 +102,6 @@ func questionCmd(m *Model, a Agent) tea.Cmd {
 // not among them: a pressed twice must not answer.
 var keysOfAnswers = map[string]string{"yes": "y", "no": "n", "always": "A"}
 
-// answerKeys explains, for the line at the bottom, which key gives which answer.
-func answerKeys(options []Option) string {
-	var keys []string
-	for i, o := range options {
-		key := fmt.Sprint(i + 1)
-		if letter := keysOfAnswers[o.Means]; letter != "" {
-			key += "/" + letter
-		}
-		if o.Means != "" {
-			key += " " + o.Means
-		}
-		keys = append(keys, key)
-	}
-	return strings.Join(append(keys, "Esc later"), " · ")
-}
-
 // asked shows the agent's question with the keys of the answers. The answer goes to exactly this
 // question, by the question's ID.
 func asked(m *Model, a Agent, q Question, err error) tea.Cmd {
@@ -129,22 +113,23 @@ func asked(m *Model, a Agent, q Question, err error) tea.Cmd {
 		return nil
 	}
 	choose := map[string]string{}
-	var lines []string
+	var lines, keys []string
 	for i, o := range q.Options {
 		number, key := fmt.Sprint(i+1), keysOfAnswers[o.Means]
 		if _, taken := choose[key]; key == "" || taken {
-			key = " "
+			keys, key = append(keys, strings.TrimSpace(number+" "+o.Means)), " "
 		} else {
-			choose[key] = number
+			keys, choose[key] = append(keys, number+"/"+key+" "+o.Means), number
 		}
 		choose[number] = number
 		lines = append(lines, "  "+m.paint(number, bold)+" "+m.paint(key, bold)+"  "+o.Label)
 	}
-	return m.asks(&ask{title: a.Name + " asks: " + q.Text, lines: lines, choose: choose, strict: true, about: a.Key(),
-		keys: answerKeys(q.Options),
-		done: func(answer string) tea.Cmd {
-			return m.quietly("answer", a.Key(), answer, "--question", q.ID)
-		}})
+	one := &ask{title: a.Name + " asks: " + q.Text, lines: lines, choose: choose, strict: true, about: a.Key(), keys: strings.Join(append(keys, "Esc later"), " · ")}
+	if q.Several { // one key would answer with one option alone
+		one = &ask{title: one.title, lines: lines, about: a.Key(), keys: "numbers with commas, such as 1,3 · Enter answers · Esc later"}
+	}
+	one.done = func(answer string) tea.Cmd { return m.quietly("answer", a.Key(), answer, "--question", q.ID) }
+	return m.asks(one)
 }
 
 // dropQuestion closes the question of an agent that no longer asks.

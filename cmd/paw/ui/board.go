@@ -94,6 +94,7 @@ type Question struct {
 	ID      string
 	Text    string
 	Options []Option // in the order of their numbers, from 1
+	Several bool     // options are ticked
 }
 
 // State is a snapshot of an agent's work.

@@ -314,6 +314,10 @@ func TestScreens(t *testing.T) {
 	} {
 		sameAsGolden(t, name, screenOf(typed(desk(), keys...)))
 	}
+	paw.asked = &Question{ID: "q2", Text: "Which files may change?", Several: true, Options: []Option{{"parser.go", ""}, {"lexer.go", ""}, {"Type something", ""}}}
+	several := typed(desk(), "a", "1", ",", "2")
+	sameAsGolden(t, "answer-several", screenOf(several))
+	sameAsGolden(t, "answered-several", screenOf(typed(several, "enter")))
 	sameAsGolden(t, "empty", screenOf(opened(paw, Board{Place: "~/src", Problems: []string{"shop: the record cannot be read"}}, Options{}, 80, 24)))
 }
 
