@@ -318,6 +318,12 @@ func TestScreens(t *testing.T) {
 	several := typed(desk(), "a", "1", ",", "2")
 	sameAsGolden(t, "answer-several", screenOf(several))
 	sameAsGolden(t, "answered-several", screenOf(typed(several, "enter")))
+	dead := fiveAgents()
+	for i := range dead.Agents {
+		a := &dead.Agents[i]
+		a.Group, a.State, a.Dead, a.Asks, a.Runs, a.Pane, a.About = NeedsYou, "suspended", true, false, false, "", "crash: "+a.Prompt
+	}
+	sameAsGolden(t, "dead", screenOf(opened(paw, dead, Options{}, 80, 24)))
 	sameAsGolden(t, "empty", screenOf(opened(paw, Board{Place: "~/src", Problems: []string{"shop: the record cannot be read"}}, Options{}, 80, 24)))
 }
 

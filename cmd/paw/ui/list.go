@@ -188,13 +188,20 @@ func (f frame) roomyHeight(agents []Agent, all bool) int {
 
 // heading draws the name of a group and the number of its agents.
 func (f frame) heading(agents []Agent, g Group) string {
-	n := 0
+	n, dead := 0, 0
 	for _, a := range agents {
 		if a.Group == g {
 			n++
 		}
+		if a.Dead {
+			dead++
+		}
 	}
-	return f.paint(groupNames[g], bold) + " " + f.paint(fmt.Sprint(n), g.style())
+	heading := f.paint(groupNames[g], bold) + " " + f.paint(fmt.Sprint(n), g.style())
+	if g == NeedsYou && dead == n && n > 1 {
+		heading += "  " + f.paint("tmux has died: R brings all back", g.style())
+	}
+	return heading
 }
 
 // withHeads adds the heads of the columns to the first heading. Each ends where its column ends.
@@ -244,7 +251,7 @@ func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 		case colNumber, colCLI, colAge, colTokens:
 			text = paint(text, dim)
 		case colName:
-			if a.Group == NeedsYou {
+			if a.Group == NeedsYou && !a.Dead {
 				text = paint(text, bold)
 			}
 		case colState:
@@ -286,7 +293,7 @@ func briefly(a Agent) string {
 // below draws About in the line below the agent's row.
 func (f frame) below(a Agent, width int) string {
 	style := dim
-	if a.Group == NeedsYou {
+	if a.Group == NeedsYou && !a.Dead {
 		style = bold
 	}
 	return belowIndent + f.paint(f.Cut(briefly(a), width-len(belowIndent)), style)
