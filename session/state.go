@@ -84,7 +84,7 @@ type AgentStatus struct {
 	Since  *time.Time // start of the state, nil if unknown
 	Source Source
 	Reason string // "" if the state needs no explanation
-	Word   string // word of another machine's paw for the state, "" on this one
+	Word   string // word for people, where State and Cause do not give it: that of another machine's paw, and "turn failed"
 	Cause  Cause
 	// CutTurn is the number of the last turn if a crash, a stop, a limit or an error ended it
 	// before the CLI was brought back, and the user has neither sent another prompt nor marked it

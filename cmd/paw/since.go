@@ -23,7 +23,8 @@ import (
 type agentSince struct {
 	agent    *observe.AgentStatus
 	finished int
-	failed   int // failed and interrupted turns
+	cut      int // turns that somebody interrupted, or a crash, a stop or a limit has cut
+	failed   int
 	files    int // sum of the files that each turn changed
 	last     string
 }
@@ -91,7 +92,11 @@ func doneSince(ag *observe.AgentStatus, list []turns.AgentTurns) agentSince {
 			case turn.Finished:
 				d.finished++
 			case turn.Aborted:
-				d.failed++
+				if t.Reason == turn.ReasonError && t.Limit == nil {
+					d.failed++
+				} else {
+					d.cut++
+				}
 			case turn.Initial, turn.InProgress:
 			}
 			if t.Files != nil {
@@ -107,18 +112,21 @@ func doneSince(ag *observe.AgentStatus, list []turns.AgentTurns) agentSince {
 }
 
 func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, landings []landing.Stand, from, now time.Time) {
-	finished, failed, quiet := 0, 0, []string{}
-	rows := [][]cell{heads("AGENT", "STATE", "TURNS", "FAILED", "FILES", "LAST")}
+	finished, failed, cut, quiet := 0, 0, 0, []string{}
+	rows := [][]cell{heads("AGENT", "STATE", "TURNS", "FAILED", "CUT", "FILES", "LAST")}
 	for _, d := range done {
-		finished, failed = finished+d.finished, failed+d.failed
+		finished, failed, cut = finished+d.finished, failed+d.failed, cut+d.cut
 		if d.last == "" && orchestrator.GroupOf(*d.agent) != orchestrator.NeedsYou {
 			quiet = append(quiet, d.agent.Record.Name)
 			continue
 		}
-		row := texts(d.agent.Record.Name, d.agent.InWords(), strconv.Itoa(d.finished), "", strconv.Itoa(d.files), d.last)
+		row := texts(d.agent.Record.Name, d.agent.InWords(), strconv.Itoa(d.finished), "", "", strconv.Itoa(d.files), d.last)
 		row[1].state = colourOf(d.agent.AgentStatus)
 		if d.failed > 0 {
 			row[3] = cell{strconv.Itoa(d.failed), "error"}
+		}
+		if d.cut > 0 {
+			row[4] = cell{text: strconv.Itoa(d.cut)}
 		}
 		rows = append(rows, row)
 	}
@@ -130,9 +138,12 @@ func (o *statusOptions) printSince(st observe.SessionStatus, done []agentSince, 
 	if failed > 0 {
 		line += fmt.Sprintf(", %d failed", failed)
 	}
+	if cut > 0 {
+		line += fmt.Sprintf(", %d cut", cut)
+	}
 	fmt.Fprintf(o.stdout, "%s  %s, %d landed\n", o.paint(st.Session.Name, styleHead), line, len(landed))
 	if len(rows) > 1 {
-		o.printTable(o.stdout, "  ", rows, "FILES", "FAILED", "TURNS")
+		o.printTable(o.stdout, "  ", rows, "FILES", "CUT", "FAILED", "TURNS")
 	}
 	if len(quiet) > 0 {
 		fmt.Fprintf(o.stdout, "  nothing of %s\n", strings.Join(quiet, ", "))

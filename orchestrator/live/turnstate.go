@@ -44,12 +44,18 @@ func (o Observation) byTurns() session.AgentStatus {
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonSilent, Cause: session.CauseSilent}
 }
 
-// broughtBack adds to an idle agent's reason that its last turn was cut or failed before this
-// launch: nobody goes on with that turn.
+// broughtBack says of an idle agent whose last turn was in an earlier launch that it has been idle since then, and, where
+// that turn was cut or has failed, that nobody goes on with it.
 func (o Observation) broughtBack(st session.AgentStatus) session.AgentStatus {
-	why := Unfinished(o.Last)
-	if st.State == session.StateIdle && why != "" && o.Last.Launch != o.Launch && o.Last.Number > o.SeenCut {
+	if st.State != session.StateIdle || o.Last == nil || o.Last.Launch == o.Launch || o.Last.EndedAt == nil {
+		return st
+	}
+	st.Since = o.Last.EndedAt
+	if why := Unfinished(o.Last); why != "" && o.Last.Number > o.SeenCut {
 		st.Reason, st.CutTurn, st.Limit = why, o.Last.Number, (*session.Limit)(o.Last.Limit)
+		if !o.Last.Cut() {
+			st.Word = "turn failed"
+		}
 	}
 	return st
 }
