@@ -50,8 +50,10 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(checkMark(admin), nil, 0o666); err != nil {
-		return "", err
+	if !disk.Exists(checkMark(admin)) {
+		if err := os.WriteFile(checkMark(admin), nil, 0o666); err != nil {
+			return "", err
+		}
 	}
 	branch, head := gitdir.Head(admin, &gitdir.Refs{CommonDir: c.Repository.CommonDir})
 	if branch == p.Branch && head != "" {
@@ -78,17 +80,27 @@ func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
 	return c.m.Refs().Delete(ctx, map[string]string{"refs/heads/" + branch: tip})
 }
 
-// Show puts a check worktree to a commit, files and HEAD, like Rewind. Uncommitted files of anybody
-// else are kept under rescueRef, and the result is that ref; "" if there were none. Files that the
-// last check left, untouched since, are kept under leftRef, in place of those of an earlier check.
+// Show puts a check worktree to a commit, files and HEAD, like Rewind. Uncommitted files and commits
+// of anybody else are kept under rescueRef, and the result is that ref; "" if there were none. Files that
+// the last check left, untouched since, are kept under leftRef, in place of those of an earlier check.
 func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef string) (kept string, err error) {
 	if _, err := c.m.Moves().EndMoveIn(ctx, path); err != nil { // Nobody works here: a killed check is over.
 		return "", err
 	}
-	untouched := leftByCheck(path)
+	admin, err := gitdir.Linked(path, c.Repository.CommonDir, "")
+	if err != nil {
+		return "", err
+	}
+	untouched, noted := leftByCheck(path), gitdir.Line(checkMark(admin))
 	done, err := c.m.Moves().Show(ctx, path, commit, RewindOptions{Rescue: rescueRef, Command: "paw check"})
-	if err != nil || done.Commit != done.HeadBefore && !untouched {
+	if err != nil {
 		return done.Ref, err
+	}
+	if err := disk.ReplaceSoon(checkMark(admin), []byte(commit+"\n")); err != nil {
+		return done.Ref, err
+	}
+	if noted != "" && noted != done.HeadBefore || done.Commit != done.HeadBefore && !untouched {
+		return done.Ref, nil
 	}
 	if done.Commit != done.HeadBefore {
 		if err := c.m.Refs().Set(ctx, leftRef, done.Commit); err != nil {

@@ -159,7 +159,8 @@ func branchIn(admin, expected string) string {
 // unpreparedMark exists from before a worktree is complete until it is set up.
 func unpreparedMark(admin string) string { return filepath.Join(admin, "paw-unprepared") }
 
-// checkMark exists in the git directory of a check worktree.
+// checkMark exists in the git directory of a check worktree. It holds the commit at
+// which paw has left the worktree's HEAD, once there is one.
 func checkMark(admin string) string { return filepath.Join(admin, "paw-check") }
 
 // leftMark holds the imprint of a check worktree's content after the last check.

@@ -216,10 +216,10 @@ var allOthers = []string{
 // type.
 type ownRef struct{ name, oid, kind string }
 
-// listOwnRefs lists a detached HEAD, and then the refs that belong to the worktree with the git
-// directory admin, in which repo runs. Without refs it starts no git.
+// listOwnRefs lists a detached HEAD, but not where paw has left it for a check, and then the refs that belong to the
+// worktree with the git directory admin, in which repo runs. Without refs it starts no git.
 func (r *rescues) listOwnRefs(ctx context.Context, repo git.Repo, admin string) (refs []ownRef, err error) {
-	if head := gitdir.Line(filepath.Join(admin, "HEAD")); gitdir.IsOID(head) {
+	if head := gitdir.Line(filepath.Join(admin, "HEAD")); gitdir.IsOID(head) && head != gitdir.Line(checkMark(admin)) {
 		refs = append(refs, ownRef{"the detached HEAD " + head[:12], head, "commit"})
 	}
 	cfg, err := gitdir.ReadCore(r.Repository.CommonDir)
