@@ -167,7 +167,7 @@ func (o *landOptions) land(cmd *cobra.Command, args []string) error {
 	if o.sendBack && !o.DryRun && o.far == nil {
 		sendBack(cmd.Context(), h, s, o.Into, all)
 	}
-	pushErr := o.pushLanded(cmd.Context(), push, results.done, err)
+	pushErr := o.pushLanded(cmd.Context(), push, err)
 	results.collisions = landing.CollisionsOf(err)
 	results.behind = o.agentsBehind(cmd.Context(), h, s, results.done)
 	if o.json && (err == nil || results.any()) {
@@ -207,8 +207,7 @@ func sendBack(ctx context.Context, h *app.App, s *session.Session, into string, 
 	}
 }
 
-func (o *landOptions) pushLanded(ctx context.Context, push *landing.Push, done []*landing.Landed, failed error) error {
-	moved := slices.ContainsFunc(done, func(l *landing.Landed) bool { return !l.Nothing })
+func (o *landOptions) pushLanded(ctx context.Context, push *landing.Push, failed error) error {
 	say := func(format string, args ...any) {
 		if !o.json {
 			fmt.Fprintf(o.stdout, format+"\n", args...)
@@ -220,11 +219,14 @@ func (o *landOptions) pushLanded(ctx context.Context, push *landing.Push, done [
 		say("not pushed: not all have landed")
 	case o.DryRun:
 		say("push %s", push)
-	case !moved:
-		say("nothing to push")
 	default:
-		if err := push.Do(ctx); err != nil {
+		pushed, err := push.Do(ctx)
+		if err != nil {
 			return err
+		}
+		if !pushed {
+			say("nothing to push")
+			return nil
 		}
 		say("pushed %s", push)
 	}

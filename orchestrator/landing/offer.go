@@ -177,24 +177,21 @@ func PreparePush(ctx context.Context, h *app.App, s *session.Session, into strin
 	return p, nil
 }
 
-// Do pushes the branch, if its upstream has not moved. What has landed stays, also if the push
-// fails.
-func (p *Push) Do(ctx context.Context) error {
+// Do pushes the branch, if its upstream has not moved. pushed is false if the upstream has all of
+// it. What has landed stays, also if the push fails.
+func (p *Push) Do(ctx context.Context) (pushed bool, err error) {
 	tip, err := p.m.Refs().BranchTip(ctx, p.branch)
-	if err != nil {
-		return err
-	}
-	if tip == p.there {
-		return nil
+	if err != nil || tip == p.there {
+		return false, err
 	}
 	err = p.m.Remotes().Push(ctx, p.terminal, "", p.remote.Name, p.upstream, tip, p.there)
 	if errors.Is(err, worktree.ErrPushRejected) {
 		err = fmt.Errorf("%s/%s %w", p.remote.Name, p.upstream, err)
 	}
 	if err != nil {
-		return errs.New(errs.Failed, "%s: landed, and not pushed: %w", p.branch, err).Hint("git push %s %s:%s", errs.Quote(p.remote.Name), errs.Quote(p.branch), errs.Quote(p.upstream))
+		return false, errs.New(errs.Failed, "%s: landed, and not pushed: %w", p.branch, err).Hint("git push %s %s:%s", errs.Quote(p.remote.Name), errs.Quote(p.branch), errs.Quote(p.upstream))
 	}
-	return nil
+	return true, nil
 }
 
 func (p *Push) String() string {
