@@ -127,7 +127,7 @@ func (m *Model) inList(word string) tea.Cmd {
 // askFilter asks for a text that the shown agents have to contain.
 func askFilter(m *Model) *ask {
 	return &ask{title: "show only", keys: "Enter filters · Esc clears", text: field.Of(m.roster.filter), empty: true,
-		changed: m.roster.narrow, done: func(string) tea.Cmd { return nil }}
+		changed: m.roster.narrow, done: m.roster.take}
 }
 
 // nextTab shows the tab to the right, or else to the left, of the current tab, and wraps around.

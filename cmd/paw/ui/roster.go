@@ -1,9 +1,12 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // roster holds the agents of the desk, in the order of the list, and which are selected and marked.
@@ -14,6 +17,7 @@ type roster struct {
 
 	filter   string
 	selected string          // the agent's key
+	hidden   string          // the key of the agent that was selected until the filter left it out; "" once the user has taken another
 	chosen   bool            // the user has pressed a key; before, the first row is always selected
 	marks    map[string]bool // the marked agents, by key
 	numbers  map[string]int  // numbers of agents where several sessions are listed, by key; a number stays while the desk is open
@@ -42,7 +46,7 @@ func (l *roster) selectAt(i int) {
 // choose selects an agent. The one that was selected leaves the list if the filter does not match
 // it.
 func (l *roster) choose(a Agent) {
-	l.selected = a.Key()
+	l.selected, l.hidden = a.Key(), ""
 	l.arrange("")
 }
 
@@ -138,14 +142,23 @@ func (l *roster) arrange(neighbour string) {
 	}
 }
 
-// narrow filters the list. The selected agent stays selected only if the filter matches it.
+// narrow filters the list. The selected agent stays selected only if the filter matches it, and comes back with a
+// filter that does.
 func (l *roster) narrow(filter string) {
-	was := l.selected
-	l.filter, l.selected = filter, ""
+	was := cmp.Or(l.hidden, l.selected)
+	l.filter, l.selected, l.hidden = filter, "", was
 	l.arrange("")
 	if slices.ContainsFunc(l.rows, func(a Agent) bool { return a.Key() == was }) {
-		l.selected = was
+		l.selected, l.hidden = was, ""
 	}
+}
+
+// take ends the choice of a filter: the first agent that it matches is the selected one.
+func (l *roster) take(string) tea.Cmd {
+	if len(l.rows) > 0 {
+		l.hidden = ""
+	}
+	return nil
 }
 
 // judged moves an agent with finished work to NeedsYou if the work conflicts with the branch to

@@ -258,3 +258,15 @@ func TestClicks(t *testing.T) {
 		}
 	}
 }
+
+// After a filter that matches nobody, the agent that was selected before is selected again: the next key acts on it.
+func TestSelectionComesBackAfterAFilter(t *testing.T) {
+	m := typed(opened(&played{}, fiveAgents(), Options{}, 100, 30), "3", "/", "q", "q")
+	if len(m.roster.rows) != 0 {
+		t.Fatalf("%d agents match", len(m.roster.rows))
+	}
+	m = after(m, boardMsg{board: fiveAgents(), now: noon})
+	if m = typed(m, "esc"); m.roster.selected != "shop/tests" {
+		t.Errorf("selected: %s", m.roster.selected)
+	}
+}
