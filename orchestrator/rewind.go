@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -220,7 +219,7 @@ func (r *rewinding) moveTo(ctx context.Context, t *turns.Recorder, goal aim) err
 		},
 	})
 	if err != nil {
-		return r.refused(app.Unmoved(err, r.Record.Name+": not rewound", r.again))
+		return app.Unmoved(err, r.Record.Name+": not rewound", r.again, r.Record.WorktreePath)
 	}
 	r.App.Step("rewind.moved")
 	r.done.RescueRef, r.done.Head, r.done.Changed, r.done.Untouched = done.Ref, done.Head, done.Changed, done.NotSaved
@@ -247,14 +246,6 @@ func (r *rewinding) takeMoved(ctx context.Context, t *turns.Recorder) (*turns.Ch
 		return nil, err
 	}
 	return turns.ChainOf(ctx, t.Agent)
-}
-
-// refused adds a look at the worktree to a refusal without a hint.
-func (r *rewinding) refused(err error) error {
-	if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.Refused && len(e.Hints) == 0 {
-		return e.Hint("git -C %s status --ignored", errs.Quote(r.Record.WorktreePath))
-	}
-	return err
 }
 
 // look counts the files that would change, and lists the nested repositories that would stay.

@@ -165,9 +165,9 @@ func RefusingHook(err error) string {
 	return fmt.Sprintf(`cat "$(git --git-dir %s rev-parse --git-path hooks/reference-transaction)"`, errs.Quote(refused.CommonDir))
 }
 
-// Unmoved explains why files did not move. what names the operation, and again is the command to
-// repeat when another git is done.
-func Unmoved(err error, what, again string) error {
+// Unmoved explains why the files of the worktree at place did not move. what names the operation,
+// and again is the command to repeat when another git is done.
+func Unmoved(err error, what, again, place string) error {
 	var named *errs.Error
 	var refused *git.ConflictError
 	var half *worktree.HalfMovedError
@@ -187,11 +187,7 @@ func Unmoved(err error, what, again string) error {
 		e.Hints = named.Hints
 		return e
 	case errors.As(err, &refused):
-		e := errs.New(errs.Refused, "%s: %w", what, err)
-		if refused.Hint != "" {
-			return e.Hint("%s", refused.Hint)
-		}
-		return e
+		return errs.New(errs.Refused, "%s: %w", what, err).Hint("%s", cmp.Or(refused.Hint, "git -C "+errs.Quote(place)+" status --ignored"))
 	case errors.Is(err, worktree.ErrBranchMoved):
 		return errs.New(errs.Locked, "%s: %w meanwhile", what, err).Hint("%s", again)
 	}

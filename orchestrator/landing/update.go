@@ -95,7 +95,7 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		},
 	})
 	if err != nil {
-		return app.Unmoved(err, w.Record.Name+": not updated", w.line())
+		return app.Unmoved(err, w.Record.Name+": not updated", w.line(), w.Record.WorktreePath)
 	}
 	done.Rescue = moved.Ref
 	w.App.Step("update.done")

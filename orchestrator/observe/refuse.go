@@ -222,7 +222,7 @@ func RefuseHalfMoved(ctx context.Context, h *app.App, s *session.Session, agentN
 	if err != nil || w == nil {
 		return nil //nolint:nilerr // the caller reports a missing repository or agent
 	}
-	return app.Unmoved(m.Journals().Settled(ctx, w.WorktreePath), agentName, "paw recover "+s.Name)
+	return app.Unmoved(m.Journals().Settled(ctx, w.WorktreePath), agentName, "paw recover "+s.Name, w.WorktreePath)
 }
 
 // RefuseRunning refuses an agent whose CLI runs or is about to, naming its pid.
