@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
 	"paw/config"
+	"paw/config/disk"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -51,7 +53,11 @@ func (a *invocation) noConfigWords(cmd *cobra.Command, args []string) error {
 	}
 	e := errs.New(errs.Usage, "%s %s: paw shows the configuration, and changes none", cmd.CommandPath(), strings.Join(args, " "))
 	if h, err := a.paw(); err == nil {
-		return e.Hint(`"${EDITOR:-vi}" %s`, errs.Quote(h.Paths.ConfigFile))
+		open := `"${EDITOR:-vi}" ` + errs.Quote(h.Paths.ConfigFile)
+		if dir := filepath.Dir(h.Paths.ConfigFile); !disk.Exists(dir) { // an editor makes no folder
+			open = "mkdir -p " + errs.Quote(dir) + " && " + open
+		}
+		return e.Hint("%s", open)
 	}
 	return e.Hint("%s --help", cmd.CommandPath())
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"paw/config/disk"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -99,7 +101,10 @@ func (o *diffOptions) run(cmd *cobra.Command, args []string) error {
 		if number == "HEAD" {
 			return e.Hint("paw sh %s/%s git diff HEAD", s.Name, agent)
 		}
-		return e.Hint("paw diff %s/%s -- %s", s.Name, agent, errs.Quote(number))
+		if w := s.Agent(agent); w != nil && disk.Exists(filepath.Join(w.WorktreePath, number)) {
+			return e.Hint("paw diff %s/%s -- %s", s.Name, agent, errs.Quote(number))
+		}
+		return e.Hint("paw status %s", s.Name)
 	}
 	o.Color, o.Reads = o.coloured(), !o.mark
 	compared, err := orchestrator.Compare(cmd.Context(), h, s, agent, o.DiffOptions)

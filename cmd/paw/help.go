@@ -15,6 +15,8 @@ import (
 
 	"paw/config/display"
 	"paw/config/lazyregexp"
+
+	"paw/orchestrator/errs"
 )
 
 const helpWidth = 80
@@ -73,7 +75,10 @@ func (p helpPrinter) help(root *cobra.Command, words []string) error {
 		}
 	}
 	of, rest, err := root.Find(words)
-	if err != nil || of == root || len(rest) > 0 {
+	if err == nil && of != root && len(rest) > 0 {
+		return errs.New(errs.Usage, "%s: one command or topic at a time", strings.Join(words, " ")).Hint("%s --help", of.CommandPath())
+	}
+	if err != nil || of == root {
 		e := suggester(p).unknownCommand(root, words)
 		if near := nearTopic(words[0]); near != "" {
 			e.Hints = []string{"paw help " + near}

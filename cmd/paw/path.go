@@ -74,6 +74,9 @@ paw come before AGENT, everything behind it is the command.`, exitUsage, exitNot
 				return err
 			}
 			argv := args[1:]
+			if len(argv) > 0 && argv[0] == "--" { // as ssh, docker exec and kubectl exec take it
+				argv = argv[1:]
+			}
 			if len(argv) == 0 {
 				argv = []string{cmp.Or(h.Getenv("SHELL"), "/bin/sh")}
 			}

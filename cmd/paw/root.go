@@ -146,13 +146,13 @@ func runBare(cmd *cobra.Command, a *invocation) error {
 
 // otherFlags maps flags of other programs to the flags that paw has instead.
 var otherFlags = map[string]string{
-	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "format": "json", "host": "on", "m": "message", "o": "json", "output": "json", "t": "timeout",
+	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "format": "json", "host": "on", "m": "message", "o": "json", "output": "json", "t": "timeout", "tail": "most",
 }
 
 // flagLines maps a command and a flag it lacks to the command line that does what the flag asks
 // for, in the form of otherWords.
 var flagLines = map[string]string{
-	"attach r": "paw log AGENT", "attach t": "paw attach AGENT", "log oneline": "paw turns AGENT", "status s": "paw status", "status v": "paw status", "log f": "paw ui", "log follow": "paw ui", "log tail": "paw turns AGENT",
+	"attach r": "paw log AGENT", "attach t": "paw attach AGENT", "log oneline": "paw turns AGENT", "status s": "paw status", "status v": "paw status", "log f": "paw ui", "log follow": "paw ui",
 	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT",
 	"send file": "paw send AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT",
 	"start layout": "PAW_TMUX_LAYOUT=windows paw start", "status q": "paw status --json", "stop f": "paw stop", "stop force": "paw stop", "stop y": "paw stop", "stop yes": "paw stop",
@@ -223,6 +223,8 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 	e := usagef(cmd, "%s%s: %s has no such flag", dashes, name, cmd.CommandPath())
 	near := nearFlag(cmd, name)
 	switch line := flagLines[cmd.Name()+" "+name]; {
+	case line == "paw "+cmd.Name()+" AGENT" && slices.Contains(bareFlags, cmd.Name()+" "+name) && len(words)+1 < len(g.typed) && cmd.Name() != "send":
+		e.Hints = []string{g.withoutBare(cmd, dashes+name)}
 	case line != "":
 		e.Message += flagNotes[cmd.Name()+" "+name]
 		behind := cmd.Flags().Args()
@@ -244,6 +246,21 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 		}
 	}
 	return e
+}
+
+// withoutBare returns the typed command line without a flag that has no value, and with paw's own names for other flags.
+func (g suggester) withoutBare(cmd *cobra.Command, typed string) string {
+	line := []string{"paw"}
+	for _, word := range g.typed {
+		name := strings.TrimLeft(word, "-")
+		if near := nearFlag(cmd, name); name != word && near != "" && cmd.Flags().Lookup(name) == nil {
+			word = "--" + near
+		}
+		if word != typed {
+			line = append(line, errs.Quote(word))
+		}
+	}
+	return strings.Join(line, " ")
 }
 
 // withFlag returns the typed command line with another flag, near. If near takes no value, the

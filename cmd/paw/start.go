@@ -123,17 +123,19 @@ func withFlag(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	line, prompt := lineOf(cmd, nil), len(args)
+	prompt, text := len(args), ""
 	if i := slices.IndexFunc(args, func(word string) bool { return strings.Contains(word, " ") }); i >= 0 {
-		prompt = i
+		prompt, text = i, " --prompt "+errs.Quote(strings.Join(args[i:], " "))
 	}
+	e := errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath())
+	if clis, _ := cmd.Flags().GetStringSlice("cli"); len(clis) == 1 && prompt == 1 && !strings.Contains(clis[0], "=") { // a name for the agent, or one more CLI
+		e = e.Hint("%s", lineOf(cmd, nil, app.With("cli", args[0]+"="+clis[0]))+text)
+	}
+	line := lineOf(cmd, nil)
 	if prompt > 0 {
 		line += " --cli " + errs.Quote(strings.Join(args[:prompt], ","))
 	}
-	if prompt < len(args) {
-		line += " --prompt " + errs.Quote(strings.Join(args[prompt:], " "))
-	}
-	return errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath()).Hint("%s", line)
+	return e.Hint("%s", line+text)
 }
 
 // resumeHere attaches to the current session if it runs, or recovers it if it is stopped. It
@@ -203,7 +205,7 @@ func meantByStart(statuses []observe.SessionStatus) (observe.SessionStatus, erro
 func (o *startOptions) chooseCLIs(cmd *cobra.Command, h *app.App) ([]string, error) {
 	installed := installedCLIs(cmd.Context(), h)
 	if !o.interactive() {
-		return nil, errs.New(errs.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("paw start --cli %s", installed[0])
+		return nil, errs.New(errs.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("%s", lineOf(cmd, nil, app.With("cli", installed[0])))
 	}
 	preferred := installed[0]
 	fmt.Fprintln(o.stderr, "Installed CLIs:")

@@ -71,6 +71,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	f.StringVar(&o.since, "since", "", "what has happened after: today, yesterday, a date, or how long ago (90m, 8h)")
 	completeFlag(cmd, "since", cobra.FixedCompletions([]string{"today", "yesterday", "1h", "8h"}, cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&o.watch, "watch", "w", false, "keep showing it, until Ctrl-C")
+	a.addSession(cmd)
 	a.addJSON(cmd)
 	return cmd
 }
@@ -151,11 +152,13 @@ func (o *statusOptions) noteUnread(records []session.Unreadable) (problems []err
 // sessionToShow reads [NAME] [AGENT...]. A single word that is a session means all its agents, also
 // where an agent has that name.
 func sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string, agents []string, err error) {
-	if len(words) == 0 {
+	if len(words) == 0 && !cmd.Flag("session").Changed {
 		return "", nil, nil
 	}
-	if s, _ := h.Store.Load(words[0]); s != nil && len(words) == 1 {
-		return s.Name, nil, nil
+	if len(words) == 1 && !cmd.Flag("session").Changed {
+		if s, _ := h.Store.Load(words[0]); s != nil {
+			return s.Name, nil, nil
+		}
 	}
 	s, agents, err := newQuestion(cmd, h, words).sessionAndAgents()
 	if err != nil {

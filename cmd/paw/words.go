@@ -39,7 +39,7 @@ var otherWords = map[string]string{
 	"accept": "paw land AGENT", "attach-session": "paw attach AGENT", "branch": "paw status --all", "capture-pane": "paw log AGENT", "chat": "paw attach AGENT",
 	"cherry-pick": "paw land AGENT", "fetch": "paw update AGENT", "fix": "paw send AGENT", "keys": "paw help tmux", "kill-server": "paw stop", "kill-session": "paw stop",
 	"limits": "paw usage", "list-sessions": "paw status --all", "new-session": "paw start", "reflog": "paw turns AGENT", "reject": "paw rewind AGENT",
-	"select-pane": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
+	"select-pane": "paw attach AGENT", "switch-client": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
 	"who":     "paw status",
 	"capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "esc": "paw interrupt AGENT", "find": "paw log --grep",
 	"grep": "paw log --grep", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep", "sidebar": "paw ui",
@@ -67,6 +67,9 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 	case g.sessionHere().Agent(word) != nil:
 		e.Message += "; it is an agent"
 		e.Hints = []string{"paw attach " + word}
+		if cmd, _, err := root.Find(behind); err == nil && cmd != root && strings.Contains(cmd.Use, "AGENT") { // as in paw AGENT diff
+			e.Hints = []string{lineOf(cmd, append([]string{word}, behind[1:]...))}
+		}
 	case known:
 		if note := wordNotes[strings.ToLower(word)]; note != "" {
 			e.Message += "; " + note
