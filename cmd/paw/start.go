@@ -128,7 +128,7 @@ func withFlag(cmd *cobra.Command, args []string) error {
 		prompt, text = i, " --prompt "+errs.Quote(strings.Join(args[i:], " "))
 	}
 	e := errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath())
-	if clis, _ := cmd.Flags().GetStringSlice("cli"); len(clis) == 1 && prompt == 1 && !strings.Contains(clis[0], "=") { // a name for the agent, or one more CLI
+	if clis, _ := cmd.Flags().GetStringSlice("cli"); len(clis) == 1 && prompt == 1 && !strings.ContainsAny(args[0]+clis[0], "=,") { // a name for the agent, or one more CLI
 		e = e.Hint("%s", lineOf(cmd, nil, app.With("cli", args[0]+"="+clis[0]))+text)
 	}
 	line := lineOf(cmd, nil)

@@ -68,7 +68,9 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 		e.Message += "; it is an agent"
 		e.Hints = []string{"paw attach " + word}
 		if cmd, _, err := root.Find(behind); err == nil && cmd != root && strings.Contains(cmd.Use, "AGENT") { // as in paw AGENT diff
-			e.Hints = []string{lineOf(cmd, append([]string{word}, behind[1:]...))}
+			if line := g.typedAs(word, behind[0]); line != "" {
+				e.Hints = []string{line}
+			}
 		}
 	case known:
 		if note := wordNotes[strings.ToLower(word)]; note != "" {
@@ -88,15 +90,33 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 		g.fillIn(e, meant, behind)
 	case len(near) > 0:
 		e.Message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
-		if len(near) == 1 {
-			line := []string{root.CommandPath(), near[0]}
-			for _, word := range behind {
-				line = append(line, errs.Quote(word))
-			}
-			e.Hints = []string{strings.Join(line, " ")}
+		if line := g.typedAs(word, ""); len(near) == 1 && line != "" {
+			e.Hints = []string{strings.Replace(line, " "+errs.Quote(word), " "+near[0], 1)}
 		}
 	}
 	return e
+}
+
+// typedAs returns the typed command line, which begins with a word, perhaps behind help, with the word behind it in front; ""
+// if the line does not begin so. All else stays as it was typed: without a --dry-run the line would do what was only to be told.
+func (g suggester) typedAs(word, front string) string {
+	words := slices.Clone(g.typed)
+	if len(words) > 0 && words[0] == "help" {
+		words = words[1:]
+	}
+	switch {
+	case len(words) == 0 || words[0] != word:
+		return ""
+	case front != "" && (len(words) == 1 || words[1] != front):
+		return ""
+	case front != "":
+		words[0], words[1] = words[1], words[0]
+	}
+	line := "paw"
+	for _, word := range words {
+		line += " " + errs.Quote(word)
+	}
+	return line
 }
 
 // fillIn sets the hint of an error to a line of otherWords or flagLines, with the words that were typed behind. AGENT
@@ -122,7 +142,12 @@ func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
 		e.Hints = []string{strings.Join(strings.Fields(line)[:2], " ") + " --help"}
 		return
 	}
-	e.Hints = []string{filledIn(line, agent, behind, s)}
+	line = filledIn(line, agent, behind, s)
+	if meant, _, err := g.commands(&invocation{}, "").Find(strings.Fields(line)[1:2]); err == nil && meant.Flags().Lookup("dry-run") != nil &&
+		(slices.Contains(g.typed, "--dry-run") || slices.Contains(g.typed, "-n")) {
+		line += " --dry-run" // the pasted line is to do no more than the typed one
+	}
+	e.Hints = []string{line}
 }
 
 // takesText reports whether a line of otherWords takes any words behind the agent.
