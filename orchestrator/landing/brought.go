@@ -34,11 +34,7 @@ func (w work) lookAtBrought(ctx context.Context, t target, src *source, l *lands
 				break
 			}
 		}
-		again, err := w.bringsAgain(ctx, l, b.end(w, t.Number), t.Number)
-		if err != nil {
-			return b, err
-		}
-		if ahead && t.State != turn.InProgress || again {
+		if ahead && t.State != turn.InProgress || slices.Contains(l.again, b.end(w, t.Number)) {
 			b.turns = append(b.turns, t)
 		}
 	}
@@ -77,24 +73,6 @@ func (w work) unchanged(t target, src *source, l *lands, b brought) (some []turn
 
 func (b brought) end(w work, number int) string {
 	return b.ends[turn.StateRef(w.Record.TurnSession, number)]
-}
-
-// bringsAgain reports whether a reverted landing that lands again brings a turn, by the state at its end.
-func (w work) bringsAgain(ctx context.Context, l *lands, end string, number int) (bool, error) {
-	for _, one := range l.again {
-		if end == "" {
-			return false, nil
-		}
-		led, err := w.Repo.States().Objects().Contains(ctx, one.brings, end)
-		if led && err == nil {
-			led, err = w.Repo.States().Objects().Contains(ctx, one.Before, end)
-			led = !led && !slices.Contains(one.since, number)
-		}
-		if led || err != nil {
-			return led, err
-		}
-	}
-	return false, nil
 }
 
 // ownCommits returns the new commits of the agent's branch: those that the other branch does not have,
@@ -184,16 +162,13 @@ func (w work) snapshotOf(ctx context.Context, twin string, ends map[string]strin
 }
 
 // factsFor collects the facts about turns and commits that land.
-func (w work) factsFor(b brought, state, message string, version func(made []turns.Turn) string, again []*Stand) messageFacts {
+func (w work) factsFor(b brought, state, message string, version func(made []turns.Turn) string) messageFacts {
 	f := messageFacts{Session: w.Session.Name, Agent: w.Record.Name, CLI: w.Record.CLI, Turns: b.turns, Asked: message, State: state}
 	if done := w.Record.Done; done != nil && len(b.turns) > 0 && done.Turn == b.turns[len(b.turns)-1].Number {
 		f.Said = done.Message
 	}
 	for _, one := range b.commits { // the agent may have taken a prompt of paw as the message
 		f.Commits = append(f.Commits, display.Title(turn.Prompt(one.Message).Task()))
-	}
-	if len(again) > 0 {
-		f.Again = again[0].Title
 	}
 	if version != nil {
 		f.CLI = strings.TrimSpace(f.CLI + " " + version(b.turns))
@@ -203,29 +178,15 @@ func (w work) factsFor(b brought, state, message string, version func(made []tur
 
 // inRest returns the turns that have changed one of some paths, those that the agent has not committed. If no turn
 // has, it returns all that land.
-func (w work) inRest(ctx context.Context, b brought, l *lands, rest []string) ([]turns.Turn, error) {
-	var pairs [][2]string
-	var of []turns.Turn
+func (w work) inRest(ctx context.Context, b brought, l *lands, rest []string) (some []turns.Turn, err error) {
+	twins, err := w.changing(ctx, l.Steps, rest)
 	for _, t := range b.turns {
-		end := b.end(w, t.Number)
-		for _, step := range l.Steps {
-			if step.To == end && step.Got == "" {
-				pairs, of = append(pairs, [2]string{step.From, step.To}), append(of, t)
-			}
-		}
-	}
-	changes, err := w.Repo.Objects().BlobChanges(ctx, pairs)
-	if err != nil {
-		return nil, err
-	}
-	var some []turns.Turn
-	for i, t := range of {
-		if slices.ContainsFunc(rest, func(path string) bool { _, is := changes[i][path]; return is }) {
+		if slices.Contains(twins, b.end(w, t.Number)) {
 			some = append(some, t)
 		}
 	}
 	if len(some) == 0 {
-		return b.turns, nil
+		return b.turns, err
 	}
-	return some, nil
+	return some, err
 }

@@ -18,7 +18,7 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 	if err != nil {
 		return err
 	}
-	facts := l.factsFor(b, l.source.state, l.options.Message, l.version, l.lands.again)
+	facts := l.factsFor(b, l.source.state, l.options.Message, l.version)
 	facts.Files = l.filesBetween(ctx, l.tip, landed.tree)
 	landed.Turns, landed.Commits = turns.Ranges(facts.Turns), 1
 	if landed.Along, err = l.along(ctx, b.commits); err != nil {

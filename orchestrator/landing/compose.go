@@ -30,13 +30,10 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		return l.collided(ctx, l.lands.Merged)
 	}
 	if landed.Nothing = l.lands.Nothing; landed.Nothing {
-		if err := l.refuseReverted(ctx); err != nil {
-			return err
-		}
-		if l.source.turn > 0 && len(ownLandings(l.work, l.branch)) > 0 { // the agent itself may have gone back behind that turn
+		if l.options.Again {
 			return nil
 		}
-		if err := l.refuseMissing(ctx, l.target, l.source.twin, l.line(app.With("again"))); err != nil {
+		if err := l.refuseLost(ctx, l.target, l.lands, true, l.line(app.With("again"))); err != nil {
 			return &skippedError{err}
 		}
 		return nil
@@ -44,7 +41,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 	if err := l.refuseForeign(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(l.noteReverted(ctx), l.noteMissing(ctx)); err != nil {
+	if err := l.noteLost(ctx); err != nil {
 		return err
 	}
 	if len(l.lands.kept) > 0 {

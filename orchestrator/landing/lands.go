@@ -1,14 +1,12 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"paw/orchestrator/app"
-	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/worktree/objects"
 	"paw/worktree/states"
@@ -18,7 +16,7 @@ import (
 // diff, forecast and update all ask here.
 type lands struct {
 	states.Lands
-	again []*Stand // reverted landings that land once more
+	again []string // twins that end turns of which the branch had lost something that lands once more
 	kept  []string // paths that stay in the branch although the state does not have them, see keepIgnored
 }
 
@@ -196,43 +194,6 @@ func (w work) stoodOn(ctx context.Context, one, earlier *Stand, since string) (b
 	}
 	named, _, err := w.Repo.States().Mentioned(ctx, one.Before, since)
 	return named[earlier.short()] != "", err
-}
-
-// bringAgain finds the reverted landings of a state, and returns a commit of the branch into which they
-// were merged once more, "" for none.
-func (w work) bringAgain(ctx context.Context, t target, l *lands, twin string) (onto string, err error) {
-	if l.again, err = w.reverted(ctx, t, twin); err != nil {
-		return "", err
-	}
-	if len(l.again) == 0 {
-		return bringMissing(ctx, w, t, twin)
-	}
-	tree := t.tip
-	for _, one := range l.again {
-		merged, err := mergeAgain(ctx, w, t, one, tree)
-		if err != nil {
-			return "", err
-		}
-		if len(merged.Conflicts) > 0 {
-			return "", errs.New(errs.Conflict, "%s: landing %d cannot be brought again, it conflicts with %s: %s", w.name(), one.ID, t.branch,
-				few(merged.Conflicts, namedPaths)).Hint("%s", gitLine(t.branch, t.checkout, "cherry-pick", one.Before+".."+one.After))
-		}
-		tree = merged.Tree
-	}
-	return w.Repo.States().Twin(ctx, tree+"^{tree}", w.Record.TurnSession+" again", t.tip)
-}
-
-// mergeAgain merges what a reverted landing has brought, or the part of it that a state led to, into a tree once more.
-func mergeAgain(ctx context.Context, w work, t target, one *Stand, tree string) (objects.Merged, error) {
-	base, brings := one.Before, one.After
-	if one.brings != one.Twin { // only a part of it
-		from, err := w.Repo.States().Objects().MergeBase(ctx, one.Before, one.brings)
-		if err != nil {
-			return objects.Merged{}, err
-		}
-		base, brings = cmp.Or(from, one.Before), one.brings
-	}
-	return w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), base, tree, brings)
 }
 
 // keepIgnored keeps files of the branch that only look deleted: the agent landed them without ever

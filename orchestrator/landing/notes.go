@@ -6,38 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree/objects"
 	"paw/worktree/states"
 )
-
-// lostLine says which reverted landings of the state stay out, and how they land; "" for none.
-func (l *landing) lostLine(reverted []*Stand) string {
-	var each []string
-	for _, one := range reverted {
-		words := landingWords(one)
-		if one.TurnSession != l.Record.TurnSession {
-			words += " of " + one.Agent
-		}
-		each = append(each, fmt.Sprintf("%s (git revert %.10s)", words, one.Revert))
-	}
-	return fmt.Sprintf("%s had %s and has lost it again", l.branch, strings.Join(each, ", "))
-}
-
-// refuseReverted returns an error if there is nothing to land but what was reverted.
-func (l *landing) refuseReverted(ctx context.Context) error {
-	if l.options.Again || !l.landedBefore() {
-		return nil
-	}
-	reverted, err := l.reverted(ctx, l.target, l.source.twin)
-	if err != nil || len(reverted) == 0 {
-		return err
-	}
-	return errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), l.lostLine(reverted)).Hint("%s", l.line(app.With("again")))
-}
 
 // refuseAside refuses a turn that the agent has not gone on from, as after paw update has left out of its work what the
 // branch does not have any more, where later work has landed: it is not known what of the turn has landed with that.
@@ -54,27 +28,6 @@ func (l *landing) refuseAside(ctx context.Context) error {
 	}
 	return errs.New(errs.Refused, "%s: has not gone on from turn %d, which has what %s has lost; later work has landed", l.name(), number, l.branch).
 		Hint("paw rewind %s %d", l.name(), number)
-}
-
-// noteReverted notes reverted work that does not land with the rest. Where nothing came after the last
-// landing, nothing was reverted.
-func (l *landing) noteReverted(ctx context.Context) error {
-	if l.options.Again || !l.landedBefore() || l.isTipOfLanding() {
-		return nil
-	}
-	reverted, err := l.reverted(ctx, l.target, l.source.twin)
-	if len(reverted) > 0 {
-		l.App.Notef("%s: %s; %s brings it again", l.name(), l.lostLine(reverted), l.line(app.With("again")))
-	}
-	return err
-}
-
-func (l *landing) landedBefore() bool {
-	return slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return one.Target == l.branch })
-}
-
-func (l *landing) isTipOfLanding() bool {
-	return slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return one.After == l.tip })
 }
 
 // noteRewound notes that the branch keeps work that the agent was rewound from: a rewind takes nothing

@@ -157,7 +157,7 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 		return err
 	}
 	p.again = len(l.Steps) > 0 && l.Steps[0].From != p.begin()
-	p.facts, p.own, p.done.Commits = p.factsFor(b, p.source.state, p.options.Message, p.version, nil), len(b.commits) > 0, len(b.commits)
+	p.facts, p.own, p.done.Commits = p.factsFor(b, p.source.state, p.options.Message, p.version), len(b.commits) > 0, len(b.commits)
 	p.facts.Files = p.filesBetween(ctx, p.source.head, p.source.state)
 	if p.done.Nothing = l.Nothing || p.done.Uncommitted+len(b.commits) == 0; p.done.Nothing {
 		return nil

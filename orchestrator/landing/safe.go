@@ -27,7 +27,7 @@ func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *sessi
 		}
 	}
 	commits := slices.Clone(w.Pushed)
-	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && len(ownLandings(of, s.Target)) > 0 { // an update after it may have brought all
+	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && slices.ContainsFunc(s.Landings, func(one session.Landing) bool { return of.hasMade(one, s.Target) }) { // an update after it may have brought all
 		commits = append(commits, tip)
 	}
 	for _, commit := range slices.Backward(commits) {
@@ -60,7 +60,7 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 	}
 	state := now
 	if l.None() {
-		if paths, _, err := missing(ctx, w, t, now); err != nil || len(paths) > 0 { // only paw keeps what nobody has landed as it is
+		if gone, err := w.lostOf(ctx, t, now, now, false); err != nil || len(gone.paths) > 0 { // only paw keeps what nobody has landed as it is
 			return "", err
 		}
 	}

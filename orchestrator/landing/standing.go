@@ -3,7 +3,6 @@ package landing
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -38,9 +37,7 @@ type Stand struct {
 	Revert   string   // commit that says it reverts the landing, or a part of it; "" for none
 	Made     []string // commits that a landing of several commits was rewritten to, oldest first
 
-	tip    string // tip of the branch, "" if the branch is gone
-	brings string // state that a landing once more would bring, see reverted
-	since  []int  // turns of it that later landings of its agent have brought again
+	tip string // tip of the branch, "" if the branch is gone
 }
 
 // stands reports whether the history of the branch has the landing, also if it was reverted.
@@ -291,5 +288,3 @@ func (w work) siblings() ([]*session.Session, error) {
 	sessions := slices.DeleteFunc(slices.Clone(records), func(one *session.Session) bool { return one.GitCommonDir != own.GitCommonDir || one.Name == own.Name })
 	return append(sessions, own), nil
 }
-
-func landingWords(one *Stand) string { return fmt.Sprintf("landing %d", one.ID) }
