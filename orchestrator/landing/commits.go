@@ -10,6 +10,7 @@ import (
 	"paw/worktree/objects"
 	"paw/worktree/states"
 	"slices"
+	"strings"
 )
 
 // commit makes the commits of a landing, in the form that the user chose.
@@ -21,7 +22,7 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 	facts := l.factsFor(b, l.source.state, l.options.Message, l.version)
 	facts.Files = l.filesBetween(ctx, l.tip, landed.tree)
 	landed.Turns, landed.Commits = turns.Ranges(facts.Turns), 1
-	if landed.Along, err = l.along(ctx, b.commits); err != nil {
+	if landed.Along, err = l.along(ctx); err != nil {
 		return err
 	}
 	facts.Listed = l.options.As == Squash
@@ -140,16 +141,16 @@ func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole st
 // usable base, if changes it builds on landed without being committed; then the last landed state has the
 // files that conflict.
 func (l *landing) pick(ctx context.Context, onto string, one objects.CommitInfo) (objects.Merged, error) {
-	picked, err := l.Repo.Objects().PickTree(ctx, l.place(l.Repo), onto, one)
-	if err != nil || len(picked.Conflicts) == 0 || len(one.Parents) == 0 || len(l.lands.Steps) == 0 {
+	base := strings.Join(one.Parents, "") // without merges, there is one or none
+	picked, err := l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), base, onto, one.Tree)
+	if err != nil || len(picked.Conflicts) == 0 || base == "" || len(l.lands.Steps) == 0 {
 		return picked, err
 	}
-	tree, err := l.Repo.Objects().TreeWith(ctx, one.Parents[0], l.lands.Steps[0].From, picked.Conflicts)
+	tree, err := l.Repo.Objects().TreeWith(ctx, base, l.lands.Steps[0].From, picked.Conflicts)
 	if err != nil {
 		return picked, err
 	}
-	base, err := l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Own: true})
-	if err != nil {
+	if base, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Own: true}); err != nil {
 		return picked, err
 	}
 	return l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), base, onto, one.ID)

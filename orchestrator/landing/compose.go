@@ -226,9 +226,6 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 		return nil, l.notComposed(err)
 	}
 	if landed.Nothing {
-		if landed.Has, err = l.hasBy(ctx); err != nil {
-			return nil, err
-		}
 		landed.LeftOut, err = l.leftOut(ctx)
 		landed.Brings = l.lineAt(strconv.Itoa(landed.LeftOut))
 		return landed, err
@@ -246,19 +243,6 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 		landed.Listed, err = l.filesOf(ctx, landed.After)
 	}
 	return landed, err
-}
-
-// hasBy returns the turns of the landing that brought the state of a turn, "" for none.
-func (l *landing) hasBy(ctx context.Context) (string, error) {
-	for _, one := range l.Session.Landings {
-		if l.source.turn == 0 || one.TurnSession != l.Record.TurnSession || one.Target != l.branch || one.Phase != session.LandingDone {
-			continue
-		}
-		if has, err := l.Repo.States().Objects().Contains(ctx, one.Twin, l.source.twin); has || err != nil {
-			return one.Turns, err
-		}
-	}
-	return "", nil
 }
 
 // leftOut returns the agent's last turn if the turn's work is neither in the worktree nor in the

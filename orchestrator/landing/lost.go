@@ -236,9 +236,9 @@ func (w work) changing(ctx context.Context, steps []states.Step, paths []string)
 	for _, step := range steps {
 		pairs = append(pairs, [2]string{step.From, step.To})
 	}
-	changes, err := w.Repo.Objects().BlobChanges(ctx, pairs)
+	changes, err := w.Repo.Objects().PathsOf(ctx, pairs)
 	for i, step := range steps {
-		if err == nil && slices.ContainsFunc(paths, func(path string) bool { _, is := changes[i][path]; return is }) {
+		if err == nil && slices.ContainsFunc(paths, func(path string) bool { return changes[i][path] }) {
 			twins = append(twins, step.To)
 		}
 	}

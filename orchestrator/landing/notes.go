@@ -8,8 +8,6 @@ import (
 
 	"paw/orchestrator/errs"
 	"paw/session"
-	"paw/session/turn"
-	"paw/worktree/objects"
 	"paw/worktree/states"
 )
 
@@ -66,7 +64,7 @@ func (l *landing) noteRewound(ctx context.Context) error {
 
 // along names work that lands although it is another agent's, or the user's: the agent began with it, or
 // has merged it. It returns "" for none.
-func (l *landing) along(ctx context.Context, commits []objects.CommitInfo) (string, error) {
+func (l *landing) along(ctx context.Context) (string, error) {
 	var parts []string
 	if from := l.Record.From; from != nil {
 		words, err := l.alongFrom(ctx, from)
@@ -75,7 +73,7 @@ func (l *landing) along(ctx context.Context, commits []objects.CommitInfo) (stri
 		}
 		parts = append(parts, words)
 	}
-	merged, err := l.alongMerged(ctx, commits)
+	merged, err := l.alongMerged()
 	for _, name := range merged {
 		parts = append(parts, fmt.Sprintf("work of %s that %s has merged", name, l.Record.Name))
 	}
@@ -109,35 +107,17 @@ func (l *landing) alongFrom(ctx context.Context, from *session.Origin) (string, 
 	return fmt.Sprintf("work of %s that %s began with: %s", name, l.Record.Name, errs.Counted(len(changed), "file")), nil
 }
 
-// alongMerged returns the agents whose branches' commits are among those that land.
-func (l *landing) alongMerged(ctx context.Context, commits []objects.CommitInfo) (names []string, err error) {
-	if len(commits) == 0 {
+// alongMerged returns the agents that the agent has got work of, which lands with its own.
+func (l *landing) alongMerged() (names []string, err error) {
+	if len(l.lands.Along) == 0 {
 		return nil, nil
-	}
-	made, err := l.made()
-	if err != nil {
-		return nil, err
 	}
 	sessions, err := l.siblings()
 	for _, s := range sessions {
 		for _, w := range s.Agents {
-			if s.Host != "" || w.TurnSession == l.Record.TurnSession || l.Record.From != nil && l.Record.From.Agent == w.Name {
-				continue
-			}
-			tip, err := l.Repo.Refs().Tip(ctx, w.Branch)
-			if err != nil {
-				return nil, err
-			}
-			if made[tip] || !slices.ContainsFunc(commits, func(one objects.CommitInfo) bool { return one.ID == tip }) {
-				continue // that agent began here, or what it did does not land
-			}
-			now, err := l.Repo.Refs().Read(ctx, turn.NowRef(w.TurnSession))
-			if err != nil {
-				return nil, err
-			}
-			if has, err := l.Repo.States().Objects().Contains(ctx, l.lands.Stands, now); err != nil {
-				return nil, err
-			} else if !has { // else the branch has that work in another commit
+			began := l.Record.From != nil && l.Record.From.Agent == w.Name
+			if s.Host == "" && !began && w.TurnSession != l.Record.TurnSession &&
+				slices.ContainsFunc(l.lands.Along, func(step states.Step) bool { return step.Of == w.TurnSession }) {
 				names = append(names, s.Name+"/"+w.Name)
 			}
 		}

@@ -77,7 +77,7 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	if p.source, err = p.lookAtSource(ctx); err != nil {
 		return nil, err
 	}
-	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.foresee, p.words, p.commit, p.plan}
+	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}
 	if !o.DryRun {
 		steps = append(steps, p.deliver, p.ask)
 	}

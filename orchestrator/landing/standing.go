@@ -167,13 +167,13 @@ func (s *Stand) lostBy(ctx context.Context, o *objects.Store, commit, state stri
 	if !s.there(ctx, o) {
 		return false, nil
 	}
-	all, err := o.BlobChanges(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}, {s.After, state}, {s.Before, state}})
+	all, err := o.PathsOf(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}, {s.After, state}, {s.Before, state}})
 	if err != nil {
 		return false, err
 	}
 	kept, has := false, false
 	for path := range all[0] {
-		differs := func(pair int) bool { _, is := all[pair][path]; return is }
+		differs := func(pair int) bool { return all[pair][path] }
 		switch {
 		case differs(1):
 		case !differs(3):
@@ -190,12 +190,12 @@ func (s *Stand) hasOf(ctx context.Context, o *objects.Store, commit string) (boo
 	if !s.there(ctx, o) {
 		return false, nil
 	}
-	all, err := o.BlobChanges(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}})
+	all, err := o.PathsOf(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}})
 	if err != nil {
 		return false, err
 	}
 	for path := range all[0] {
-		if _, differs := all[1][path]; !differs {
+		if !all[1][path] {
 			return true, nil
 		}
 	}

@@ -249,6 +249,9 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 			parents := strings.Fields(f[3])
 			o.Know(f[1], f[2], parents...)
 			one := line{id: f[1], parents: parents, own: f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), beyond: f[0] == "-"}
+			if name, is := strings.CutPrefix(f[5], Subject); is && one.own {
+				one.by, _, _ = strings.Cut(name, " ")
+			}
 			if name, commit, is := strings.Cut(f[5], madeAs); is && one.own {
 				one.commit, one.partly = commit, strings.HasSuffix(name, partly)
 			}
@@ -266,6 +269,7 @@ type line struct {
 	id      string
 	parents []string
 	own     bool   // paw made it: a twin, or a snapshot with which a chain begins
+	by      string // of a twin, the first word of its name
 	commit  string // of a twin, the commit that was made in the worktree and has its files; "" for none
 	partly  bool   // the commit has not all of them, and the last parent is its twin
 	of      string // the commit of which this one has a part, "" for none
