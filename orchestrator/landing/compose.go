@@ -33,7 +33,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		if l.options.Again {
 			return nil
 		}
-		if err := l.refuseLost(ctx, l.target, l.lands, true, l.line(app.With("again"))); err != nil {
+		if err := l.refuseLost(ctx, l.target, l.lands.known(), l.lands.State, true, l.line(app.With("again"))); err != nil {
 			return &skippedError{err}
 		}
 		return nil

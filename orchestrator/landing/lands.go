@@ -34,7 +34,7 @@ func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*
 	}
 	var err error
 	if again {
-		if q.Onto, err = w.bringAgain(ctx, t, l, twin); err != nil {
+		if q.Onto, l.again, err = w.bringAgain(ctx, t, twin); err != nil {
 			return nil, err
 		}
 	}
@@ -55,6 +55,14 @@ func (w work) landsNow(ctx context.Context, t target, twin string, again bool) (
 		l.Nothing = len(changed) == 0
 	}
 	return l, err
+}
+
+// known returns the newest state on the way to the one that l is about that the branch knows.
+func (l *lands) known() string {
+	if !l.None() && len(l.Steps) > 0 {
+		return l.Steps[0].From
+	}
+	return l.State
 }
 
 // Shown has the two trees that paw diff compares to show an agent's work.
@@ -109,14 +117,6 @@ func (w work) common(ctx context.Context, l *lands) (string, error) {
 		}
 	}
 	return l.Steps[0].From, nil
-}
-
-// begin returns the state with which the agent's chain begins.
-func (w work) begin() string {
-	if from := w.Record.From; from != nil && from.State != "" {
-		return from.State
-	}
-	return w.Record.Start()
 }
 
 // had reports whether a branch has ever had a commit.

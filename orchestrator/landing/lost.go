@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
@@ -152,14 +151,6 @@ func (w work) hasMade(one session.Landing, branch string) bool {
 	return one.TurnSession == w.Record.TurnSession && one.Target == branch && one.Phase == session.LandingDone
 }
 
-// known returns the newest state on the way to the one that l is about that the branch knows.
-func (l *lands) known() string {
-	if !l.None() && len(l.Steps) > 0 {
-		return l.Steps[0].From
-	}
-	return l.State
-}
-
 // lacks says what a branch has lost, "" for nothing.
 func (l lost) lacks(t target) string {
 	if len(l.paths) == 0 {
@@ -168,44 +159,21 @@ func (l lost) lacks(t target) string {
 	return t.branch + " lacks its work in " + few(l.paths, namedPaths)
 }
 
-// refuseLost refuses to say that a branch has all of a state's work, or to take out of the agent's worktree, what the branch has lost.
-func (w work) refuseLost(ctx context.Context, t target, l *lands, reverted bool, again string) error {
-	gone, err := w.lostOf(ctx, t, l.known(), l.State, reverted)
+// refuseLost refuses to say that a branch has all of a state's work, or to take out of the agent's worktree, what lostOf finds.
+func (w work) refuseLost(ctx context.Context, t target, state, now string, reverted bool, again string) error {
+	gone, err := w.lostOf(ctx, t, state, now, reverted)
 	if lacks := gone.lacks(t); lacks != "" && err == nil {
 		return errs.New(errs.Refused, "%s: nothing new to land; %s", w.name(), lacks).Hint("%s", again)
 	}
 	return err
 }
 
-// noteLost notes what the branch has lost of the agent's earlier work: it does not land with the rest. What comes right behind a landing
-// of the agent needs a look only where a commit says that it reverts one.
-func (l *landing) noteLost(ctx context.Context) error {
-	known := l.lands.known()
-	if l.options.Again || known == l.begin() {
-		return nil
-	}
-	if slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return l.hasMade(one, l.branch) && one.Twin == known }) {
-		all, err := l.landingsIn(l.branch)
-		if err != nil || all[len(all)-1].After == l.tip {
-			return err
-		}
-		if _, reverts, err := l.Repo.States().Mentioned(ctx, l.tip, all[0].Before); err != nil || len(reverts) == 0 {
-			return err
-		}
-	}
-	gone, err := l.lostOf(ctx, l.target, known, l.lands.State, true)
-	if lacks := gone.lacks(l.target); lacks != "" {
-		l.App.Notef("%s: %s; %s brings it again", l.name(), lacks, l.line(app.With("again")))
-	}
-	return err
-}
-
 // bringAgain merges what a branch has lost of the work that led to a state into its tip once more, and returns a commit of that, "" for
-// none. l gets the states that come so.
-func (w work) bringAgain(ctx context.Context, t target, l *lands, state string) (onto string, err error) {
+// none. again are the ends of the turns that come so.
+func (w work) bringAgain(ctx context.Context, t target, state string) (onto string, again []string, err error) {
 	ahead, err := w.Repo.States().Ahead(ctx, t.tip, state)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	known := state
 	if steps := ahead[0].Steps; len(steps) > 0 { // what it does not know lands anyway
@@ -213,20 +181,21 @@ func (w work) bringAgain(ctx context.Context, t target, l *lands, state string) 
 	}
 	gone, err := w.lostOf(ctx, t, known, state, true)
 	if err != nil || len(gone.paths) == 0 {
-		return "", err
+		return "", nil, err
 	}
 	if len(gone.conflicts) > 0 {
-		return "", errs.New(errs.Conflict, "%s: its work cannot be brought again, it conflicts with %s: %s", w.name(), t.branch, few(gone.conflicts, namedPaths)).
+		return "", nil, errs.New(errs.Conflict, "%s: its work cannot be brought again, it conflicts with %s: %s", w.name(), t.branch, few(gone.conflicts, namedPaths)).
 			Hint("%s", w.conflictLine(t.branch))
 	}
-	if l.again, err = w.changing(ctx, gone.chain.Steps, gone.paths); err != nil {
-		return "", err
+	if again, err = w.changing(ctx, gone.chain.Steps, gone.paths); err != nil {
+		return "", nil, err
 	}
 	tree, err := w.Repo.Objects().TreeWith(ctx, t.tip, gone.tree, gone.paths)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return w.Repo.States().Twin(ctx, tree, w.Record.TurnSession+" again", t.tip)
+	onto, err = w.Repo.States().Twin(ctx, tree, w.Record.TurnSession+" again", t.tip)
+	return onto, again, err
 }
 
 // changing returns the twins of the steps that are work in some paths.

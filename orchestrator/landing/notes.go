@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree/states"
@@ -26,6 +27,29 @@ func (l *landing) refuseAside(ctx context.Context) error {
 	}
 	return errs.New(errs.Refused, "%s: has not gone on from turn %d, which has what %s has lost; later work has landed", l.name(), number, l.branch).
 		Hint("paw rewind %s %d", l.name(), number)
+}
+
+// noteLost notes what the branch has lost of the agent's earlier work: it does not land with the rest. What comes right behind a landing
+// of the agent needs a look only where a commit says that it reverts one.
+func (l *landing) noteLost(ctx context.Context) error {
+	known := l.lands.known()
+	if l.options.Again || known == l.begin() {
+		return nil
+	}
+	if slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return l.hasMade(one, l.branch) && one.Twin == known }) {
+		all, err := l.landingsIn(l.branch)
+		if err != nil || all[len(all)-1].After == l.tip {
+			return err
+		}
+		if _, reverts, err := l.Repo.States().Mentioned(ctx, l.tip, all[0].Before); err != nil || len(reverts) == 0 {
+			return err
+		}
+	}
+	gone, err := l.lostOf(ctx, l.target, known, l.lands.State, true)
+	if lacks := gone.lacks(l.target); lacks != "" {
+		l.App.Notef("%s: %s; %s brings it again", l.name(), lacks, l.line(app.With("again")))
+	}
+	return err
 }
 
 // noteRewound notes that the branch keeps work that the agent was rewound from: a rewind takes nothing

@@ -8,7 +8,6 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
-	"paw/worktree/objects"
 )
 
 // Safe returns the newest snapshot of the agent whose work a branch of the user has: its state landed or
@@ -92,26 +91,4 @@ func (w work) takenOut(ctx context.Context, t target) (bool, error) {
 		}
 	}
 	return false, err
-}
-
-func (s *Stand) takenOut(ctx context.Context, o *objects.Store) (bool, error) {
-	changed, err := o.ChangedPaths(ctx, s.Before, s.After)
-	if err != nil {
-		return false, err
-	}
-	differ, err := o.ChangedPaths(ctx, s.After, s.Commit)
-	if err != nil {
-		return false, err
-	}
-	var still []string
-	for _, commit := range append([]string{s.Commit}, s.Made...) {
-		paths, err := o.ChangedPaths(ctx, commit+"^", commit)
-		if err != nil {
-			return false, err
-		}
-		still = append(still, paths...)
-	}
-	return slices.ContainsFunc(changed, func(path string) bool {
-		return slices.Contains(differ, path) && !slices.Contains(still, path)
-	}), nil
 }

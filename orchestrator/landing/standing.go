@@ -288,3 +288,26 @@ func (w work) siblings() ([]*session.Session, error) {
 	sessions := slices.DeleteFunc(slices.Clone(records), func(one *session.Session) bool { return one.GitCommonDir != own.GitCommonDir || one.Name == own.Name })
 	return append(sessions, own), nil
 }
+
+// takenOut reports whether a landing that was rewritten does not change all the files any more that it has changed.
+func (s *Stand) takenOut(ctx context.Context, o *objects.Store) (bool, error) {
+	changed, err := o.ChangedPaths(ctx, s.Before, s.After)
+	if err != nil {
+		return false, err
+	}
+	differ, err := o.ChangedPaths(ctx, s.After, s.Commit)
+	if err != nil {
+		return false, err
+	}
+	var still []string
+	for _, commit := range append([]string{s.Commit}, s.Made...) {
+		paths, err := o.ChangedPaths(ctx, commit+"^", commit)
+		if err != nil {
+			return false, err
+		}
+		still = append(still, paths...)
+	}
+	return slices.ContainsFunc(changed, func(path string) bool {
+		return slices.Contains(differ, path) && !slices.Contains(still, path)
+	}), nil
+}

@@ -127,7 +127,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		err = w.refuseAhead(ctx, t, whole)
 	}
 	if err == nil && len(whole.Conflicts) == 0 {
-		err = w.refuseLost(ctx, t, whole, false, errs.Line("paw land %s --again", w.name()))
+		err = w.refuseLost(ctx, t, whole.known(), whole.State, false, errs.Line("paw land %s --again", w.name()))
 	}
 	if err != nil {
 		return "", "", err
