@@ -26,9 +26,9 @@ func (w work) lookAtBrought(ctx context.Context, t target, src *source, l *lands
 	if b.ends, err = w.Repo.Refs().List(ctx, turn.StatePrefix(w.Record.TurnSession)); err != nil {
 		return b, err
 	}
-	for _, t := range slices.Backward(src.turns) {
+	for _, t := range slices.Backward(src.Turns) {
 		ahead := !l.None()
-		for _, later := range src.turns { // a turn whose state was not taken is in that of the next one
+		for _, later := range src.Turns { // a turn whose state was not taken is in that of the next one
 			if end := b.end(w, later.Number); later.Number >= t.Number && end != "" {
 				ahead = l.Has(end)
 				break
@@ -51,7 +51,7 @@ func (w work) unchanged(t target, src *source, l *lands, b brought) (some []turn
 		return nil
 	}
 	first := b.turns[len(b.turns)-1].Number
-	for _, one := range slices.Backward(src.turns) {
+	for _, one := range slices.Backward(src.Turns) {
 		landed := slices.ContainsFunc(w.Session.Landings, func(landing session.Landing) bool {
 			return landing.TurnSession == w.Record.TurnSession && landing.Phase == session.LandingDone && landing.LastTurn >= one.Number &&
 				(landing.Target == t.branch || landing.Twin == l.Steps[0].From)
@@ -78,7 +78,7 @@ func (b brought) end(w work, number int) string {
 // ownCommits returns the new commits of the agent's branch: those that the other branch does not have,
 // that the agent has not got, and that no landed state of the agent has.
 func (w work) ownCommits(ctx context.Context, t target, src *source, l *lands, ends map[string]string) ([]objects.CommitInfo, error) {
-	if src.head == t.tip || src.head == w.Record.BaseCommit { // no commit of its own
+	if src.Head == t.tip || src.Head == w.Record.BaseCommit { // no commit of its own
 		return nil, nil
 	}
 	without := []string{t.tip}
@@ -100,7 +100,7 @@ func (w work) ownCommits(ctx context.Context, t target, src *source, l *lands, e
 	case l.Onto == "":
 		return nil, nil
 	}
-	own, err := w.Repo.Objects().CommitsSince(ctx, src.head, without...)
+	own, err := w.Repo.Objects().CommitsSince(ctx, src.Head, without...)
 	if err != nil {
 		return nil, err
 	}

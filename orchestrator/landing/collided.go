@@ -16,7 +16,7 @@ import (
 // collided returns the error for a merge with conflicts. The hints are the two ways to go on.
 func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 	base := ""
-	if natural, err := l.Repo.Objects().MergeBases(ctx, l.source.state, l.tip); err != nil {
+	if natural, err := l.Repo.Objects().MergeBases(ctx, l.source.State, l.tip); err != nil {
 		return err
 	} else if len(natural) > 0 {
 		base = natural[0]

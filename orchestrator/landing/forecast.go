@@ -147,8 +147,8 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 	}
 	var twins []string
 	for i, w := range agents {
-		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: newest[i].commit, Turn: newest[i].turn, LeftOut: w.badEnd(ctx)})
-		twins = append(twins, newest[i].twin)
+		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: newest[i].State, Turn: newest[i].Turn, LeftOut: w.badEnd(ctx)})
+		twins = append(twins, newest[i].Twin)
 	}
 	ahead, err := m.States().Ahead(ctx, t.tip, twins...)
 	if err != nil {

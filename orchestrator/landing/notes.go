@@ -15,13 +15,13 @@ import (
 // refuseAside refuses a turn that the agent has not gone on from, as after paw update has left out of its work what the
 // branch does not have any more, where later work has landed: it is not known what of the turn has landed with that.
 func (l *landing) refuseAside(ctx context.Context) error {
-	number := l.source.turn
+	number := l.source.Turn
 	if number == 0 || l.source.chain == nil || len(l.lands.Left) == 0 || l.lands.Nothing || !slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool {
 		return one.TurnSession == l.Record.TurnSession && one.Target == l.branch && one.Phase == session.LandingDone && one.LastTurn >= number
 	}) {
 		return nil
 	}
-	led, err := l.Repo.States().Objects().Contains(ctx, l.source.chain.Now().Twin, l.source.twin)
+	led, err := l.Repo.States().Objects().Contains(ctx, l.source.chain.Now().Twin, l.source.Twin)
 	if led || err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (l *landing) noteLost(ctx context.Context) error {
 // noteRewound notes that the branch keeps work that the agent was rewound from: a rewind takes nothing
 // off a branch. It says so until the agent lands something else.
 func (l *landing) noteRewound(ctx context.Context) error {
-	if l.source.turn > 0 {
+	if l.source.Turn > 0 {
 		return nil
 	}
 	for _, last := range slices.Backward(l.Session.Landings) {
@@ -65,11 +65,11 @@ func (l *landing) noteRewound(ctx context.Context) error {
 		if slices.ContainsFunc(l.lands.Steps, func(one states.Step) bool { return one.From == last.Twin }) {
 			return nil
 		}
-		if has, err := l.Repo.States().Objects().Contains(ctx, l.source.twin, last.Twin); has || err != nil {
+		if has, err := l.Repo.States().Objects().Contains(ctx, l.source.Twin, last.Twin); has || err != nil {
 			return err
 		}
 		stand := &Stand{Landing: last, Session: l.Session.Name, Standing: InForce, Commit: last.After, tip: l.tip}
-		if lost, err := stand.lostBy(ctx, l.Repo.Objects(), l.tip, l.source.twin); err != nil {
+		if lost, err := stand.lostBy(ctx, l.Repo.Objects(), l.tip, l.source.Twin); err != nil {
 			return err
 		} else if !lost {
 			continue

@@ -43,7 +43,7 @@ func (l *landing) forHand(ctx context.Context) (commit string, err error) {
 	if len(l.lands.Left) > 0 {
 		return "", nil
 	}
-	if commit = l.source.head; l.source.state != l.source.head {
+	if commit = l.source.Head; l.source.State != l.source.Head {
 		if commit, err = l.commitForHand(ctx); err != nil {
 			return "", err
 		}
@@ -51,12 +51,12 @@ func (l *landing) forHand(ctx context.Context) (commit string, err error) {
 	if same, err := l.mergesAlike(ctx, commit); !same || err != nil {
 		return "", err
 	}
-	if l.source.chain != nil && l.source.turn == 0 {
+	if l.source.chain != nil && l.source.Turn == 0 {
 		if err := l.source.chain.Keep(ctx, l.source.now); err != nil {
 			return "", err
 		}
 	}
-	return commit, l.Repo.States().Graft(ctx, commit, l.source.twin)
+	return commit, l.Repo.States().Graft(ctx, commit, l.source.Twin)
 }
 
 // commitForHand makes the commit for what is not committed. It is the same one as long as the state is.
@@ -65,14 +65,14 @@ func (l *landing) commitForHand(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	facts := l.factsFor(b, l.source.state, l.options.Message, l.version)
-	facts.Files = l.filesBetween(ctx, l.source.head, l.source.state)
-	at, err := l.Repo.Objects().Home().Line(ctx, "show", "-s", "--no-show-signature", "--format=%cI", l.source.state, "--")
+	facts := l.factsFor(b, l.source.State, l.options.Message, l.version)
+	facts.Files = l.filesBetween(ctx, l.source.Head, l.source.State)
+	at, err := l.Repo.Objects().Home().Line(ctx, "show", "-s", "--no-show-signature", "--format=%cI", l.source.State, "--")
 	if err != nil {
 		return "", err
 	}
 	date := []string{"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
-	return l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: l.source.state + "^{tree}", Parents: []string{l.source.head}, Message: facts.message(), Author: date})
+	return l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: l.source.State + "^{tree}", Parents: []string{l.source.Head}, Message: facts.message(), Author: date})
 }
 
 // mergesAlike reports whether git merge makes the same as a landing of all files but those that conflict in both.

@@ -41,12 +41,12 @@ type Options struct {
 	Fresh   bool              // also run checks that the tree has passed before
 }
 
-// Handed is the state of an agent of another machine, as that machine has taken it.
+// Handed is a state of an agent, taken on its machine.
 type Handed struct {
 	State string // commit of all its files
 	Twin  string // that state in the agent's chain
 	Head  string // commit of its branch
-	Turn  int    // turn whose end the state is, 0 for another state
+	Turn  int    // turn whose end the state is, 0 for the present or another state
 	Turns []turns.Turn
 	Err   *errs.Error // why the state could not be taken, nil if it was
 }
