@@ -119,17 +119,13 @@ func (w work) gotOf(ctx context.Context, t target, some []objects.CommitInfo) (m
 	if err != nil || len(past) == 0 {
 		return nil, err
 	}
-	got := map[string]bool{}
-	for _, tip := range past {
-		since, err := w.Repo.Objects().HistorySince(ctx, tip, t.tip)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range since {
-			got[one.ID] = !made[one.ID]
+	var ids []string
+	for _, one := range some {
+		if !made[one.ID] {
+			ids = append(ids, one.ID)
 		}
 	}
-	return got, nil
+	return w.Repo.States().In(ctx, ids, past...)
 }
 
 // made returns the commits that were made in the agent's worktree.

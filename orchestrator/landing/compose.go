@@ -96,16 +96,16 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 	if err != nil {
 		return err
 	}
+	there, err := w.Repo.States().In(ctx, l.Left, tips[1:]...)
+	if err != nil {
+		return err
+	}
+	had, err := w.Repo.States().In(ctx, l.Left, own...) // what the branch itself once had, the user has taken out of it
+	if err != nil {
+		return err
+	}
 	for _, left := range l.Left {
-		ahead, err := inAny(ctx, w.Repo.Objects(), left, tips[1:])
-		if ahead && err == nil { // what the branch itself once had, the user has taken out of it
-			ahead, err = inAny(ctx, w.Repo.Objects(), left, own)
-			ahead = !ahead
-		}
-		if err != nil {
-			return err
-		}
-		if ahead {
+		if there[left] && !had[left] {
 			return errs.New(errs.Refused, "%s: has commits of the remote's %s that %s does not have, such as %.12s", w.name(), t.branch, t.branch, left).
 				Hint("%s", gitLine(t.branch, t.checkout, "pull --ff-only"))
 		}

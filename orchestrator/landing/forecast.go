@@ -214,7 +214,7 @@ func lookCloser(ctx context.Context, t target, agents []work, twins []string, ah
 			}
 		}
 	}
-	byHand, err := agents[0].Repo.States().In(ctx, t.tip, commits...) // mostly the user has merged none
+	byHand, err := agents[0].Repo.States().In(ctx, commits, t.tip) // mostly the user has merged none
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/turns"
-	"paw/worktree/objects"
 	"paw/worktree/states"
 )
 
@@ -128,16 +127,8 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return inAny(ctx, w.Repo.Objects(), commit, past)
-}
-
-// inAny reports whether the history of any of some tips has a commit.
-func inAny(ctx context.Context, o *objects.Store, commit string, tips []string) (bool, error) {
-	if len(tips) == 0 {
-		return false, nil
-	}
-	bases, err := o.MergeBases(ctx, commit, tips...)
-	return slices.Contains(bases, commit), err
+	in, err := w.Repo.States().In(ctx, []string{commit}, past...)
+	return in[commit], err
 }
 
 // named finds landings of a branch that the graph does not know to be there, and that a commit there
