@@ -46,7 +46,6 @@ type puller struct {
 
 	facts  messageFacts
 	own    bool   // the agent has made commits
-	again  bool   // a part of the work has landed in the base already, in other commits
 	edited string // title and text that the user has edited
 }
 
@@ -156,7 +155,6 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	if p.done.Uncommitted, err = p.changed(ctx, p.source.Head, p.source.State); err != nil {
 		return err
 	}
-	p.again = len(l.Steps) > 0 && l.Steps[0].From != p.begin()
 	p.facts, p.own, p.done.Commits = p.factsFor(b, p.source.State, p.options.Message, p.version), len(b.commits) > 0, len(b.commits)
 	p.facts.Files = p.filesBetween(ctx, p.source.Head, p.source.State)
 	if p.done.Nothing = l.Nothing || p.done.Uncommitted+len(b.commits) == 0; p.done.Nothing {
@@ -218,9 +216,6 @@ func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
 	if how := p.source.badEnd(ctx, p.work); how != "" {
 		p.App.Notef("%s: %s, and what it left is in the request", p.name(), how)
-	}
-	if p.again {
-		p.App.Notef("what has landed in %s before is in the request once more; paw update %s, and again, leaves it out", p.done.Base, p.name())
 	}
 	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", errs.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
 	what += p.done.uncommitted()
