@@ -26,19 +26,15 @@ func (w work) lookAtBrought(ctx context.Context, t target, src *source, l *lands
 	if b.ends, err = w.Repo.Refs().List(ctx, turn.StatePrefix(w.Record.TurnSession)); err != nil {
 		return b, err
 	}
-	for _, t := range slices.Backward(src.turns) {
+	for _, t := range slices.Backward(src.Turns) {
 		ahead := !l.None()
-		for _, later := range src.turns { // a turn whose state was not taken is in that of the next one
+		for _, later := range src.Turns { // a turn whose state was not taken is in that of the next one
 			if end := b.end(w, later.Number); later.Number >= t.Number && end != "" {
 				ahead = l.Has(end)
 				break
 			}
 		}
-		again, err := w.bringsAgain(ctx, l, b.end(w, t.Number), t.Number)
-		if err != nil {
-			return b, err
-		}
-		if ahead && t.State != turn.InProgress || again {
+		if ahead && t.State != turn.InProgress || slices.Contains(l.again, b.end(w, t.Number)) {
 			b.turns = append(b.turns, t)
 		}
 	}
@@ -55,7 +51,7 @@ func (w work) unchanged(t target, src *source, l *lands, b brought) (some []turn
 		return nil
 	}
 	first := b.turns[len(b.turns)-1].Number
-	for _, one := range slices.Backward(src.turns) {
+	for _, one := range slices.Backward(src.Turns) {
 		landed := slices.ContainsFunc(w.Session.Landings, func(landing session.Landing) bool {
 			return landing.TurnSession == w.Record.TurnSession && landing.Phase == session.LandingDone && landing.LastTurn >= one.Number &&
 				(landing.Target == t.branch || landing.Twin == l.Steps[0].From)
@@ -79,28 +75,10 @@ func (b brought) end(w work, number int) string {
 	return b.ends[turn.StateRef(w.Record.TurnSession, number)]
 }
 
-// bringsAgain reports whether a reverted landing that lands again brings a turn, by the state at its end.
-func (w work) bringsAgain(ctx context.Context, l *lands, end string, number int) (bool, error) {
-	for _, one := range l.again {
-		if end == "" {
-			return false, nil
-		}
-		led, err := w.Repo.States().Objects().Contains(ctx, one.brings, end)
-		if led && err == nil {
-			led, err = w.Repo.States().Objects().Contains(ctx, one.Before, end)
-			led = !led && !slices.Contains(one.since, number)
-		}
-		if led || err != nil {
-			return led, err
-		}
-	}
-	return false, nil
-}
-
 // ownCommits returns the new commits of the agent's branch: those that the other branch does not have,
 // that the agent has not got, and that no landed state of the agent has.
 func (w work) ownCommits(ctx context.Context, t target, src *source, l *lands, ends map[string]string) ([]objects.CommitInfo, error) {
-	if src.head == t.tip || src.head == w.Record.BaseCommit { // no commit of its own
+	if src.Head == t.tip || src.Head == w.Record.BaseCommit { // no commit of its own
 		return nil, nil
 	}
 	without := []string{t.tip}
@@ -122,7 +100,7 @@ func (w work) ownCommits(ctx context.Context, t target, src *source, l *lands, e
 	case l.Onto == "":
 		return nil, nil
 	}
-	own, err := w.Repo.Objects().CommitsSince(ctx, src.head, without...)
+	own, err := w.Repo.Objects().CommitsSince(ctx, src.Head, without...)
 	if err != nil {
 		return nil, err
 	}
@@ -141,17 +119,13 @@ func (w work) gotOf(ctx context.Context, t target, some []objects.CommitInfo) (m
 	if err != nil || len(past) == 0 {
 		return nil, err
 	}
-	got := map[string]bool{}
-	for _, tip := range past {
-		since, err := w.Repo.Objects().HistorySince(ctx, tip, t.tip)
-		if err != nil {
-			return nil, err
-		}
-		for _, one := range since {
-			got[one.ID] = !made[one.ID]
+	var ids []string
+	for _, one := range some {
+		if !made[one.ID] {
+			ids = append(ids, one.ID)
 		}
 	}
-	return got, nil
+	return w.Repo.States().In(ctx, ids, past...)
 }
 
 // made returns the commits that were made in the agent's worktree.
@@ -184,16 +158,13 @@ func (w work) snapshotOf(ctx context.Context, twin string, ends map[string]strin
 }
 
 // factsFor collects the facts about turns and commits that land.
-func (w work) factsFor(b brought, state, message string, version func(made []turns.Turn) string, again []*Stand) messageFacts {
+func (w work) factsFor(b brought, state, message string, version func(made []turns.Turn) string) messageFacts {
 	f := messageFacts{Session: w.Session.Name, Agent: w.Record.Name, CLI: w.Record.CLI, Turns: b.turns, Asked: message, State: state}
 	if done := w.Record.Done; done != nil && len(b.turns) > 0 && done.Turn == b.turns[len(b.turns)-1].Number {
 		f.Said = done.Message
 	}
 	for _, one := range b.commits { // the agent may have taken a prompt of paw as the message
 		f.Commits = append(f.Commits, display.Title(turn.Prompt(one.Message).Task()))
-	}
-	if len(again) > 0 {
-		f.Again = again[0].Title
 	}
 	if version != nil {
 		f.CLI = strings.TrimSpace(f.CLI + " " + version(b.turns))
@@ -203,29 +174,15 @@ func (w work) factsFor(b brought, state, message string, version func(made []tur
 
 // inRest returns the turns that have changed one of some paths, those that the agent has not committed. If no turn
 // has, it returns all that land.
-func (w work) inRest(ctx context.Context, b brought, l *lands, rest []string) ([]turns.Turn, error) {
-	var pairs [][2]string
-	var of []turns.Turn
+func (w work) inRest(ctx context.Context, b brought, l *lands, rest []string) (some []turns.Turn, err error) {
+	twins, err := w.changing(ctx, l.Steps, rest)
 	for _, t := range b.turns {
-		end := b.end(w, t.Number)
-		for _, step := range l.Steps {
-			if step.To == end && step.Got == "" {
-				pairs, of = append(pairs, [2]string{step.From, step.To}), append(of, t)
-			}
-		}
-	}
-	changes, err := w.Repo.Objects().BlobChanges(ctx, pairs)
-	if err != nil {
-		return nil, err
-	}
-	var some []turns.Turn
-	for i, t := range of {
-		if slices.ContainsFunc(rest, func(path string) bool { _, is := changes[i][path]; return is }) {
+		if slices.Contains(twins, b.end(w, t.Number)) {
 			some = append(some, t)
 		}
 	}
 	if len(some) == 0 {
-		return b.turns, nil
+		return b.turns, err
 	}
-	return some, nil
+	return some, err
 }

@@ -36,14 +36,14 @@ func Check(ctx context.Context, h *app.App, s *session.Session, agentName string
 	if c.Commands, err = checks.Some(h, agentName, o.Commands, fmt.Sprintf("paw check %s --shell", w.name())); err != nil {
 		return nil, err
 	}
-	err = c.Run(ctx, src.state)
+	err = c.Run(ctx, src.State)
 	if failed, ok := errors.AsType[*checks.Error](err); ok {
 		return nil, failed.Of(w.name())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Checked{Session: s.Name, Agent: agentName, Commit: src.state, Commands: c.Commands}, nil
+	return &Checked{Session: s.Name, Agent: agentName, Commit: src.State, Commands: c.Commands}, nil
 }
 
 func (c *Checked) String() string {
@@ -56,7 +56,7 @@ func Show(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	if err != nil {
 		return nil, err
 	}
-	place, unlock, err := w.checker(o.Fresh).Open(ctx, src.state)
+	place, unlock, err := w.checker(o.Fresh).Open(ctx, src.State)
 	var failed *checks.Error
 	switch {
 	case errors.As(err, &failed): // the user looks at it all the same
@@ -67,7 +67,7 @@ func Show(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	default:
 		unlock()
 	}
-	return &Checked{Session: s.Name, Agent: agentName, Commit: src.state, Place: place}, nil
+	return &Checked{Session: s.Name, Agent: agentName, Commit: src.State, Place: place}, nil
 }
 
 func workToCheck(ctx context.Context, h *app.App, s *session.Session, agentName string, o CheckOptions) (work, *source, error) {

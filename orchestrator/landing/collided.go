@@ -16,7 +16,7 @@ import (
 // collided returns the error for a merge with conflicts. The hints are the two ways to go on.
 func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 	base := ""
-	if natural, err := l.Repo.Objects().MergeBases(ctx, l.source.state, l.tip); err != nil {
+	if natural, err := l.Repo.Objects().MergeBases(ctx, l.source.State, l.tip); err != nil {
 		return err
 	} else if len(natural) > 0 {
 		base = natural[0]
@@ -41,28 +41,10 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 	if line := l.moveLine(merged); line != "" {
 		e.error = errs.WithHints(e.error, line)
 	}
-	return l.hintAgain(ctx, e)
-}
-
-// hintAgain adds to a conflict the command that also lands what was reverted, if that is in the same
-// files.
-func (l *landing) hintAgain(ctx context.Context, e *CollisionError) error {
-	if l.options.Again || !l.landedBefore() {
-		return e
-	}
-	reverted, err := l.reverted(ctx, l.target, l.source.twin)
-	if err != nil {
+	if gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State, true); err != nil {
 		return err
-	}
-	for _, one := range reverted {
-		paths, err := l.Repo.Objects().ChangedPaths(ctx, one.Before, one.After)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(e.Files, func(f Collision) bool { return slices.Contains(paths, f.Path) }) {
-			e.error = errs.WithHints(e.error, l.line(app.With("again")))
-			return e
-		}
+	} else if slices.ContainsFunc(gone.paths, func(path string) bool { return slices.Contains(merged.Conflicts, path) }) && !l.options.Again {
+		e.error = errs.WithHints(e.error, l.line(app.With("again")))
 	}
 	return e
 }

@@ -10,6 +10,7 @@ import (
 	"paw/worktree/objects"
 	"paw/worktree/states"
 	"slices"
+	"strings"
 )
 
 // commit makes the commits of a landing, in the form that the user chose.
@@ -18,10 +19,10 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 	if err != nil {
 		return err
 	}
-	facts := l.factsFor(b, l.source.state, l.options.Message, l.version, l.lands.again)
+	facts := l.factsFor(b, l.source.State, l.options.Message, l.version)
 	facts.Files = l.filesBetween(ctx, l.tip, landed.tree)
 	landed.Turns, landed.Commits = turns.Ranges(facts.Turns), 1
-	if landed.Along, err = l.along(ctx, b.commits); err != nil {
+	if landed.Along, err = l.along(ctx); err != nil {
 		return err
 	}
 	facts.Listed = l.options.As == Squash
@@ -81,7 +82,7 @@ func (l *landing) at() string {
 // bringsLeft reports whether the agent's branch has commits that it got from the target and that the target
 // has no more.
 func (l *landing) bringsLeft(ctx context.Context) (bool, error) {
-	since, err := l.Repo.Objects().HistorySince(ctx, l.source.head, l.tip)
+	since, err := l.Repo.Objects().HistorySince(ctx, l.source.Head, l.tip)
 	if err != nil || len(l.lands.Left) > 0 {
 		return true, err
 	}
@@ -122,7 +123,7 @@ func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole st
 		}
 		trailer := ""
 		if picked.Tree == whole {
-			trailer = states.Trailer + l.source.state[:states.ShortID]
+			trailer = states.Trailer + l.source.State[:states.ShortID]
 		}
 		if one.Message != "" {
 			one.Message = withTrailer(one.Message, trailer)
@@ -140,16 +141,16 @@ func (l *landing) replay(ctx context.Context, own []objects.CommitInfo, whole st
 // usable base, if changes it builds on landed without being committed; then the last landed state has the
 // files that conflict.
 func (l *landing) pick(ctx context.Context, onto string, one objects.CommitInfo) (objects.Merged, error) {
-	picked, err := l.Repo.Objects().PickTree(ctx, l.place(l.Repo), onto, one)
-	if err != nil || len(picked.Conflicts) == 0 || len(one.Parents) == 0 || len(l.lands.Steps) == 0 {
+	base := strings.Join(one.Parents, "") // without merges, there is one or none
+	picked, err := l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), base, onto, one.Tree)
+	if err != nil || len(picked.Conflicts) == 0 || base == "" || len(l.lands.Steps) == 0 {
 		return picked, err
 	}
-	tree, err := l.Repo.Objects().TreeWith(ctx, one.Parents[0], l.lands.Steps[0].From, picked.Conflicts)
+	tree, err := l.Repo.Objects().TreeWith(ctx, base, l.lands.Steps[0].From, picked.Conflicts)
 	if err != nil {
 		return picked, err
 	}
-	base, err := l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Own: true})
-	if err != nil {
+	if base, err = l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Own: true}); err != nil {
 		return picked, err
 	}
 	return l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), base, onto, one.ID)
@@ -158,13 +159,13 @@ func (l *landing) pick(ctx context.Context, onto string, one objects.CommitInfo)
 // side returns the second parent of a merge: the agent's branch, with a commit for what is not
 // committed.
 func (l *landing) side(ctx context.Context, facts messageFacts) (string, error) {
-	if l.source.state == l.source.head {
-		return l.source.head, nil
+	if l.source.State == l.source.Head {
+		return l.source.Head, nil
 	}
-	tree, err := l.Repo.Objects().TreeOf(ctx, l.source.state)
+	tree, err := l.Repo.Objects().TreeOf(ctx, l.source.State)
 	if err != nil {
 		return "", err
 	}
 	facts.Asked, facts.Commits, facts.State = "", nil, ""
-	return l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{l.source.head}, Message: facts.message()})
+	return l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{l.source.Head}, Message: facts.message()})
 }

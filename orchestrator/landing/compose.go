@@ -20,7 +20,7 @@ import (
 // landing, whose objects it makes. It sets Nothing if the target has all of the state. The error is
 // a *CollisionError on conflicts.
 func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
-	if l.lands, err = l.landsNow(ctx, l.target, l.source.twin, l.options.Again); err != nil {
+	if l.lands, err = l.landsNow(ctx, l.target, l.source.Twin, l.options.Again); err != nil {
 		return err
 	}
 	if err := l.noteRewound(ctx); err != nil {
@@ -30,13 +30,10 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		return l.collided(ctx, l.lands.Merged)
 	}
 	if landed.Nothing = l.lands.Nothing; landed.Nothing {
-		if err := l.refuseReverted(ctx); err != nil {
-			return err
-		}
-		if l.source.turn > 0 && len(ownLandings(l.work, l.branch)) > 0 { // the agent itself may have gone back behind that turn
+		if l.options.Again {
 			return nil
 		}
-		if err := l.refuseMissing(ctx, l.target, l.source.twin, l.line(app.With("again"))); err != nil {
+		if err := l.refuseLost(ctx, l.target, l.lands.known(), l.lands.State, true, l.line(app.With("again"))); err != nil {
 			return &skippedError{err}
 		}
 		return nil
@@ -44,7 +41,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 	if err := l.refuseForeign(ctx); err != nil {
 		return err
 	}
-	if err := errors.Join(l.noteReverted(ctx), l.noteMissing(ctx)); err != nil {
+	if err := l.noteLost(ctx); err != nil {
 		return err
 	}
 	if len(l.lands.kept) > 0 {
@@ -71,7 +68,7 @@ func (l *landing) refuseLeavings(ctx context.Context, tree string) error {
 	if err != nil || l.Session.Host != "" || slices.ContainsFunc(paths, func(path string) bool { return !slices.Contains(leaves, path) }) {
 		return err
 	}
-	uncommitted, err := l.Repo.Objects().ChangedPaths(ctx, l.source.head, l.source.state)
+	uncommitted, err := l.Repo.Objects().ChangedPaths(ctx, l.source.Head, l.source.State)
 	if err != nil || slices.ContainsFunc(paths, func(path string) bool { return !slices.Contains(uncommitted, path) }) {
 		return err
 	}
@@ -99,16 +96,16 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 	if err != nil {
 		return err
 	}
+	there, err := w.Repo.States().In(ctx, l.Left, tips[1:]...)
+	if err != nil {
+		return err
+	}
+	had, err := w.Repo.States().In(ctx, l.Left, own...) // what the branch itself once had, the user has taken out of it
+	if err != nil {
+		return err
+	}
 	for _, left := range l.Left {
-		ahead, err := inAny(ctx, w.Repo.Objects(), left, tips[1:])
-		if ahead && err == nil { // what the branch itself once had, the user has taken out of it
-			ahead, err = inAny(ctx, w.Repo.Objects(), left, own)
-			ahead = !ahead
-		}
-		if err != nil {
-			return err
-		}
-		if ahead {
+		if there[left] && !had[left] {
 			return errs.New(errs.Refused, "%s: has commits of the remote's %s that %s does not have, such as %.12s", w.name(), t.branch, t.branch, left).
 				Hint("%s", gitLine(t.branch, t.checkout, "pull --ff-only"))
 		}
@@ -175,7 +172,7 @@ func (l *landing) notComposed(err error) error {
 		return notAClone(l.name(), l.branch)
 	case errors.Is(err, objects.ErrUnrelated):
 		return errs.New(errs.Refused, "%s: its branch %s has no commit in common with %s", l.name(), l.Record.Branch, l.branch).
-			Hint("%s", gitLine(l.branch, l.checkout, "merge --allow-unrelated-histories", l.source.state))
+			Hint("%s", gitLine(l.branch, l.checkout, "merge --allow-unrelated-histories", l.source.State))
 	case errors.Is(err, objects.ErrNotSigned):
 		return errs.WithHints(err, `git config --show-origin --get-regexp "^(user.signingkey|commit.gpgsign|gpg[.])"`)
 	case errors.Is(err, objects.ErrNoIdentity) && l.options.As == Commits: // the author in one of the agent's commits, or the user, has no name
@@ -222,16 +219,13 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 		return nil, err
 	}
 	landed = &Landed{Session: l.Session.Name, Landing: session.Landing{
-		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: l.tip, Turn: l.source.turn,
-		State: l.source.state, Twin: l.source.twin, LastTurn: l.source.lastTurn(), As: string(l.options.As),
+		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: l.tip, Turn: l.source.Turn,
+		State: l.source.State, Twin: l.source.Twin, LastTurn: l.source.lastTurn(), As: string(l.options.As),
 	}}
 	if err := l.merge(ctx, landed); err != nil {
 		return nil, l.notComposed(err)
 	}
 	if landed.Nothing {
-		if landed.Has, err = l.hasBy(ctx); err != nil {
-			return nil, err
-		}
 		landed.LeftOut, err = l.leftOut(ctx)
 		landed.Brings = l.lineAt(strconv.Itoa(landed.LeftOut))
 		return landed, err
@@ -251,24 +245,11 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 	return landed, err
 }
 
-// hasBy returns the turns of the landing that brought the state of a turn, "" for none.
-func (l *landing) hasBy(ctx context.Context) (string, error) {
-	for _, one := range l.Session.Landings {
-		if l.source.turn == 0 || one.TurnSession != l.Record.TurnSession || one.Target != l.branch || one.Phase != session.LandingDone {
-			continue
-		}
-		if has, err := l.Repo.States().Objects().Contains(ctx, one.Twin, l.source.twin); has || err != nil {
-			return one.Turns, err
-		}
-	}
-	return "", nil
-}
-
 // leftOut returns the agent's last turn if the turn's work is neither in the worktree nor in the
 // target, as after the worktree was deleted and made again; 0 for none.
 func (l *landing) leftOut(ctx context.Context) (int, error) {
 	last := l.source.lastEnd()
-	if l.source.turn > 0 || last == 0 || l.source.chain == nil || l.source.chain.End(last) == "" {
+	if l.source.Turn > 0 || last == 0 || l.source.chain == nil || l.source.chain.End(last) == "" {
 		return 0, nil
 	}
 	then, err := l.landsOn(ctx, l.target, l.source.chain.End(last), false)
@@ -300,8 +281,8 @@ func (l *landing) look(ctx context.Context) (err error) {
 	if err != nil {
 		return &skippedError{err}
 	}
-	if src.turn > 0 { // of another machine's agent, that machine has chosen the turn
-		l.turn = strconv.Itoa(src.turn)
+	if src.Turn > 0 { // of another machine's agent, that machine has chosen the turn
+		l.turn = strconv.Itoa(src.Turn)
 	}
 	if err := l.asShown(ctx, src); err != nil {
 		return err
@@ -315,7 +296,7 @@ func (l *landing) asShown(ctx context.Context, now *source) error {
 	if l.options.State == "" {
 		return nil
 	}
-	if same, err := l.Repo.Objects().SameTree(ctx, l.options.State, now.state); same || err != nil {
+	if same, err := l.Repo.Objects().SameTree(ctx, l.options.State, now.State); same || err != nil {
 		return err
 	}
 	return errs.New(errs.Refused, "%s: has changed since it was shown, nothing has landed", l.Record.Name).

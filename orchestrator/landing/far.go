@@ -215,14 +215,14 @@ func (p *Parcel) agent(ctx context.Context, m *worktree.Manager, host string, w 
 	one := lifeAlone(w)
 	one.TurnSession = session.FarTurnSession(host, w.TurnSession)
 	one.CLI = display.Graphemes.Cut(display.Words(w.CLI), session.MaxName)
-	if one.BaseCommit != "" && !m.Objects().Has(ctx, one.BaseCommit) { // the commit is not in this repository
-		one.BaseCommit = ""
+	commits := []*string{&one.BaseCommit}
+	if one.From != nil {
+		commits = append(commits, &one.From.Snapshot, &one.From.State)
 	}
-	if one.From != nil && one.From.Snapshot != "" && !m.Objects().Has(ctx, one.From.Snapshot) {
-		one.From.Snapshot = ""
-	}
-	if one.From != nil && one.From.State != "" && !m.Objects().Has(ctx, one.From.State) {
-		one.From.State = ""
+	for _, commit := range commits {
+		if *commit != "" && !m.Objects().Has(ctx, *commit) { // it is not in this repository
+			*commit = ""
+		}
 	}
 	return one
 }

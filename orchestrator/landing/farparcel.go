@@ -108,7 +108,7 @@ func (w work) pack(ctx context.Context, newest bool) (parcelState, error) {
 		if err != nil {
 			return packedError(one, err)
 		}
-		one.State, one.Twin, one.Turn = states[0].twin, states[0].twin, states[0].turn
+		one.State, one.Twin, one.Turn = states[0].Twin, states[0].Twin, states[0].Turn
 		return one, w.Repo.Refs().Set(ctx, turn.HandedRef(w.Record.TurnSession), one.State)
 	}
 	turns.CloseDead(ctx, w.App, w.Session, w.Record.Name)
@@ -121,8 +121,8 @@ func (w work) pack(ctx context.Context, newest bool) (parcelState, error) {
 			return one, err
 		}
 	}
-	one.State, one.Twin, one.Head, one.Turn = src.state, src.twin, src.head, src.turn
-	for _, t := range src.turns {
+	one.State, one.Twin, one.Head, one.Turn = src.State, src.Twin, src.Head, src.Turn
+	for _, t := range src.Turns {
 		one.Turns = append(one.Turns, parcelTurn{
 			Number: t.Number, Type: string(t.Type), State: string(t.State), Prompt: t.Prompt, Outcome: t.Outcome, Reason: string(t.Reason), After: t.After,
 		})

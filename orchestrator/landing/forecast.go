@@ -147,42 +147,26 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 	}
 	var twins []string
 	for i, w := range agents {
-		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: newest[i].commit, Turn: newest[i].turn, LeftOut: w.badEnd(ctx)})
-		twins = append(twins, newest[i].twin)
+		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: newest[i].State, Turn: newest[i].Turn, LeftOut: w.badEnd(ctx)})
+		twins = append(twins, newest[i].Twin)
 	}
 	ahead, err := m.States().Ahead(ctx, t.tip, twins...)
 	if err != nil {
 		return nil, err
 	}
-	closer := make([]*lands, len(agents)) // where git's merge does not say what lands
-	sides := slices.Clone(twins)
 	var pairs [][2]string
-	for i, twin := range twins {
+	for _, twin := range twins {
 		pairs = append(pairs, [2]string{t.tip, twin})
-		if plain(ahead[i]) {
-			continue
-		}
-		pairs[i][1] = t.tip
-		if closer[i], err = agents[i].landsAlone(ctx, t, twin); err != nil {
-			return nil, err
-		}
-		if sides[i], err = agents[i].alone(ctx, closer[i], twin); err != nil {
-			return nil, err
-		}
-	}
-	for i := range sides {
-		for k := i + 1; k < len(sides) && of.pairs; k++ {
-			pairs = append(pairs, [2]string{sides[i], sides[k]})
-		}
 	}
 	merged, err := mergeAll(ctx, m.States().Objects(), t.place(m), pairs)
 	if err != nil {
 		return nil, err
 	}
-	if err := lookCloser(ctx, t, agents, twins, ahead, closer, merged); err != nil {
+	closer, err := lookCloser(ctx, t, agents, twins, ahead, merged)
+	if err != nil {
 		return nil, err
 	}
-	if err := f.count(ctx, m, t, merged[:len(agents)]); err != nil {
+	if err := f.count(ctx, m, t, merged); err != nil {
 		return nil, err
 	}
 	if of.lines {
@@ -191,33 +175,10 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 		}
 	}
 	if of.pairs {
-		f.pair(merged[len(agents):])
+		err = f.pair(ctx, t, agents, twins, closer)
 	}
 	f.Order = order(f.Agents)
-	return f, nil
-}
-
-// plain reports whether git's merge of a state with the target brings just what lands.
-func plain(a states.Ahead) bool { return len(a.Left) == 0 && a.Root == "" }
-
-// landsAlone is landsOn, with nil for a state that has no history in common with the branch, as after an amended
-// first commit.
-func (w work) landsAlone(ctx context.Context, t target, twin string) (*lands, error) {
-	l, err := w.landsOn(ctx, t, twin, false)
-	if errors.Is(err, objects.ErrUnrelated) {
-		return nil, nil
-	}
-	return l, err
-}
-
-// alone returns the state to merge with the states of other agents, to see whether they conflict: without commits
-// that the agent got from the target and that the target does not have any more, as after a git reset.
-func (w work) alone(ctx context.Context, l *lands, twin string) (string, error) {
-	if l == nil || len(l.Left) == 0 {
-		return twin, nil
-	}
-	own, err := w.Repo.States().Without(ctx, l.Lands, w.Record.TurnSession+" alone")
-	return cmp.Or(own, twin), err
+	return f, err
 }
 
 // mergeAll merges pairs with one git process. Where two have no history in common it takes one for each,
@@ -238,12 +199,12 @@ func mergeAll(ctx context.Context, o *objects.Store, place string, pairs [][2]st
 	return merged, nil
 }
 
-// lookCloser asks for single agents what a landing would ask, where git's merge alone does not say what
-// lands, and sets their entries of closer and merged.
-func lookCloser(ctx context.Context, t target, agents []work, twins []string, ahead []states.Ahead, closer []*lands, merged []objects.Merged) error {
+// lookCloser asks for single agents what a landing would ask, where git's merge alone does not say what lands, and sets their entries
+// of merged. The result is nil for the others, and for a state without a commit in common with the branch.
+func lookCloser(ctx context.Context, t target, agents []work, twins []string, ahead []states.Ahead, merged []objects.Merged) ([]*lands, error) {
 	all, err := agents[0].landingsIn(t.branch)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var commits []string
 	for _, a := range ahead {
@@ -253,30 +214,34 @@ func lookCloser(ctx context.Context, t target, agents []work, twins []string, ah
 			}
 		}
 	}
-	byHand, err := agents[0].Repo.States().In(ctx, t.tip, commits...) // mostly the user has merged none
+	byHand, err := agents[0].Repo.States().In(ctx, commits, t.tip) // mostly the user has merged none
 	if err != nil {
-		return err
+		return nil, err
 	}
+	closer := make([]*lands, len(agents))
 	for i, w := range agents {
-		if closer[i] == nil && plain(ahead[i]) && !ahead[i].None() {
-			tree, err := w.Repo.Objects().TreeOf(ctx, t.tip)
-			if err != nil {
-				return err
-			}
-			merges := slices.ContainsFunc(ahead[i].Steps, func(step states.Step) bool { return byHand[step.Commit] })
-			landed := slices.ContainsFunc(all, func(one *Stand) bool { return ahead[i].Has(one.Twin) })
-			if !landed && !merges && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
-				continue
-			}
-			if closer[i], err = w.landsAlone(ctx, t, twins[i]); err != nil {
-				return err
-			}
+		a := ahead[i]
+		if a.None() {
+			continue
 		}
-		if closer[i] != nil {
-			merged[i] = closer[i].Merged
+		tree, err := w.Repo.Objects().TreeOf(ctx, t.tip)
+		if err != nil {
+			return nil, err
+		}
+		merges := slices.ContainsFunc(a.Steps, func(step states.Step) bool { return byHand[step.Commit] })
+		landed := slices.ContainsFunc(all, func(one *Stand) bool { return a.Has(one.Twin) })
+		if len(a.Left) == 0 && a.Root == "" && !landed && !merges && len(merged[i].Conflicts) == 0 && merged[i].Tree != tree {
+			continue
+		}
+		switch l, err := w.landsOn(ctx, t, twins[i], false); {
+		case errors.Is(err, objects.ErrUnrelated):
+		case err != nil:
+			return nil, err
+		default:
+			closer[i], merged[i] = l, l.Merged
 		}
 	}
-	return nil
+	return closer, nil
 }
 
 // count adds to each agent the files that its merge with the target changes or conflicts in.
@@ -323,18 +288,37 @@ func (f *Forecast) countLines(ctx context.Context, t target, agents []work, clos
 	return err
 }
 
-// pair adds the conflicts between agents. merged are the merges of each agent with each later one.
-func (f *Forecast) pair(merged []objects.Merged) {
-	for i := range f.Agents {
-		for k := i + 1; k < len(f.Agents); k++ {
-			one, other := &f.Agents[i], &f.Agents[k]
-			if files := merged[0].Conflicts; len(files) > 0 && one.Lands() && other.Lands() {
-				f.Pairs = append(f.Pairs, Pair{One: one.Agent, Other: other.Agent, Files: files})
-				one.Others, other.Others = append(one.Others, other.Agent), append(other.Others, one.Agent)
+// pair adds the conflicts between agents. Of one that got commits from the target which the target does not have any more, as after a
+// git reset, it merges what it has done without these.
+func (f *Forecast) pair(ctx context.Context, t target, agents []work, twins []string, closer []*lands) error {
+	m := agents[0].Repo
+	for i, l := range closer {
+		if l == nil || len(l.Left) == 0 {
+			continue
+		}
+		own, err := m.States().Without(ctx, l.Lands, agents[i].Record.TurnSession+" alone")
+		if err != nil {
+			return err
+		}
+		twins[i] = cmp.Or(own, twins[i])
+	}
+	var pairs [][2]string
+	var of [][2]*observe.Forecast
+	for i := range twins {
+		for k := i + 1; k < len(twins); k++ {
+			if one, other := &f.Agents[i], &f.Agents[k]; one.Lands() && other.Lands() {
+				pairs, of = append(pairs, [2]string{twins[i], twins[k]}), append(of, [2]*observe.Forecast{one, other})
 			}
-			merged = merged[1:]
 		}
 	}
+	merged, err := mergeAll(ctx, m.States().Objects(), t.place(m), pairs)
+	for i := range merged {
+		if one, other := of[i][0], of[i][1]; len(merged[i].Conflicts) > 0 {
+			f.Pairs = append(f.Pairs, Pair{One: one.Agent, Other: other.Agent, Files: merged[i].Conflicts})
+			one.Others, other.Others = append(one.Others, other.Agent), append(other.Others, one.Agent)
+		}
+	}
+	return err
 }
 
 // order returns the agents in the order of fewest conflicts. Next comes the agent that conflicts

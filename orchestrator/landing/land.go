@@ -168,10 +168,10 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 // keepsState returns the refs that keep the state that lands in the agent's chain, and note that the
 // landing's commit stands for it.
 func (l *landing) keepsState(ctx context.Context, landed *Landed) (keeps []refs.Change, err error) {
-	if l.source.chain != nil && l.source.turn == 0 {
+	if l.source.chain != nil && l.source.Turn == 0 {
 		keeps = l.source.chain.Keeps(l.source.now)
 	}
-	twin := l.source.twin
+	twin := l.source.Twin
 	if len(l.lands.Left) > 0 { // the branch would be said to have what it has left
 		if twin = l.lands.Clean(); twin == "" {
 			return keeps, nil
@@ -184,8 +184,8 @@ func (l *landing) keepsState(ctx context.Context, landed *Landed) (keeps []refs.
 // see records that the user has seen what has landed, unless the user has seen more.
 func (l *landing) see(landed *session.Landing, w *session.Agent) {
 	finished := l.source.finished
-	if number := l.source.turn; number > 0 {
-		finished = turns.FinishedUpTo(l.source.turns, number)
+	if number := l.source.Turn; number > 0 {
+		finished = turns.FinishedUpTo(l.source.Turns, number)
 	}
 	if finished.Turns >= w.Seen.Turns && l.Session.Host == "" { // for agents of a host, the host records what was seen
 		w.Seen, w.SeenLanded = finished, landed.ID

@@ -14,7 +14,6 @@ type Landed struct {
 	Session string
 	Commits int    // number of commits that the target got
 	Nothing bool   // the target has all of the work already
-	Has     string // if Nothing: turns that a landing has brought, "" if unknown
 	LeftOut int    // if Nothing: the last turn, if its work is neither in the worktree nor in the target; 0 for none
 	Brings  string // command that lands turn LeftOut
 	Checks  []string
@@ -74,9 +73,6 @@ func form(l *Landed) string {
 // String says what has landed.
 func (l *Landed) String() string {
 	name := l.Session + "/" + l.Agent
-	if l.Nothing && l.Has != "" && l.Turn > 0 {
-		return fmt.Sprintf("%s: nothing to land, %s has %s of it already", name, l.Target, turns.Words(l.Has))
-	}
 	if l.Nothing && l.LeftOut > 0 {
 		return fmt.Sprintf("%s: nothing to land, and turn %d is not in its worktree; %s brings it", name, l.LeftOut, l.Brings)
 	}

@@ -1,16 +1,13 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"paw/orchestrator/app"
-	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
-	"paw/worktree/objects"
 	"paw/worktree/states"
 )
 
@@ -18,7 +15,7 @@ import (
 // diff, forecast and update all ask here.
 type lands struct {
 	states.Lands
-	again []*Stand // reverted landings that land once more
+	again []string // twins that end turns of which the branch had lost something that lands once more
 	kept  []string // paths that stay in the branch although the state does not have them, see keepIgnored
 }
 
@@ -36,7 +33,7 @@ func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*
 	}
 	var err error
 	if again {
-		if q.Onto, err = w.bringAgain(ctx, t, l, twin); err != nil {
+		if q.Onto, l.again, err = w.bringAgain(ctx, t, twin); err != nil {
 			return nil, err
 		}
 	}
@@ -57,6 +54,14 @@ func (w work) landsNow(ctx context.Context, t target, twin string, again bool) (
 		l.Nothing = len(changed) == 0
 	}
 	return l, err
+}
+
+// known returns the newest state on the way to the one that l is about that the branch knows.
+func (l *lands) known() string {
+	if !l.None() && len(l.Steps) > 0 {
+		return l.Steps[0].From
+	}
+	return l.State
 }
 
 // Shown has the two trees that paw diff compares to show an agent's work.
@@ -113,14 +118,6 @@ func (w work) common(ctx context.Context, l *lands) (string, error) {
 	return l.Steps[0].From, nil
 }
 
-// begin returns the state with which the agent's chain begins.
-func (w work) begin() string {
-	if from := w.Record.From; from != nil && from.State != "" {
-		return from.State
-	}
-	return w.Record.Start()
-}
-
 // had reports whether a branch has ever had a commit.
 func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 	if commit == w.Record.BaseCommit && w.Record.BaseOnTarget && t.branch == w.Session.Target {
@@ -130,16 +127,8 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return inAny(ctx, w.Repo.Objects(), commit, past)
-}
-
-// inAny reports whether the history of any of some tips has a commit.
-func inAny(ctx context.Context, o *objects.Store, commit string, tips []string) (bool, error) {
-	if len(tips) == 0 {
-		return false, nil
-	}
-	bases, err := o.MergeBases(ctx, commit, tips...)
-	return slices.Contains(bases, commit), err
+	in, err := w.Repo.States().In(ctx, []string{commit}, past...)
+	return in[commit], err
 }
 
 // named finds landings of a branch that the graph does not know to be there, and that a commit there
@@ -196,43 +185,6 @@ func (w work) stoodOn(ctx context.Context, one, earlier *Stand, since string) (b
 	}
 	named, _, err := w.Repo.States().Mentioned(ctx, one.Before, since)
 	return named[earlier.short()] != "", err
-}
-
-// bringAgain finds the reverted landings of a state, and returns a commit of the branch into which they
-// were merged once more, "" for none.
-func (w work) bringAgain(ctx context.Context, t target, l *lands, twin string) (onto string, err error) {
-	if l.again, err = w.reverted(ctx, t, twin); err != nil {
-		return "", err
-	}
-	if len(l.again) == 0 {
-		return bringMissing(ctx, w, t, twin)
-	}
-	tree := t.tip
-	for _, one := range l.again {
-		merged, err := mergeAgain(ctx, w, t, one, tree)
-		if err != nil {
-			return "", err
-		}
-		if len(merged.Conflicts) > 0 {
-			return "", errs.New(errs.Conflict, "%s: landing %d cannot be brought again, it conflicts with %s: %s", w.name(), one.ID, t.branch,
-				few(merged.Conflicts, namedPaths)).Hint("%s", gitLine(t.branch, t.checkout, "cherry-pick", one.Before+".."+one.After))
-		}
-		tree = merged.Tree
-	}
-	return w.Repo.States().Twin(ctx, tree+"^{tree}", w.Record.TurnSession+" again", t.tip)
-}
-
-// mergeAgain merges what a reverted landing has brought, or the part of it that a state led to, into a tree once more.
-func mergeAgain(ctx context.Context, w work, t target, one *Stand, tree string) (objects.Merged, error) {
-	base, brings := one.Before, one.After
-	if one.brings != one.Twin { // only a part of it
-		from, err := w.Repo.States().Objects().MergeBase(ctx, one.Before, one.brings)
-		if err != nil {
-			return objects.Merged{}, err
-		}
-		base, brings = cmp.Or(from, one.Before), one.brings
-	}
-	return w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), base, tree, brings)
 }
 
 // keepIgnored keeps files of the branch that only look deleted: the agent landed them without ever

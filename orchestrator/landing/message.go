@@ -22,15 +22,13 @@ type messageFacts struct {
 	Commits             []string // titles of the agent's commits, oldest first
 	Listed              bool     // list Commits in the message, because they do not land as commits
 	Turns               []turns.Turn
-	Again               string        // title of a landing that is brought again, "" for none
 	Asked               string        // message from the user, "" for none
 	State               string        // snapshot that lands, "" for a commit that brings only a part of it
 	Files               func() string // names the files that change, for a title where nothing else gives one
 }
 
 // title returns the first line of a message: what the agent said with paw done, else the first
-// prompt that a person wrote, else the title of the agent's last commit, else the title of a
-// landing that is brought again, else the files that change.
+// prompt that a person wrote, else the title of the agent's last commit, else the files that change.
 func (f messageFacts) title() string {
 	title := display.Graphemes.Cut(display.Title(f.Said), display.TitleWidth)
 	for _, t := range f.Turns {
@@ -39,7 +37,7 @@ func (f messageFacts) title() string {
 	if n := len(f.Commits); n > 0 {
 		title = cmp.Or(title, f.Commits[n-1])
 	}
-	if title = cmp.Or(title, f.Again); title == "" && f.Files != nil {
+	if title == "" && f.Files != nil {
 		return f.Files()
 	}
 	return title

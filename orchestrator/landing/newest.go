@@ -10,15 +10,9 @@ import (
 	"paw/worktree/objects"
 )
 
-// newest is the newest state of an agent that is known without a look at its worktree.
-type newest struct {
-	twin, commit string
-	turn         int // turn whose end it is, 0 for another state
-}
-
 // newestStates returns the newest known states of agents: those of their chains and, if an agent's branch
 // has moved since, with the commits since then.
-func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []work) (all []newest, err error) {
+func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []work) (all []Handed, err error) {
 	var branches []string
 	for _, w := range agents {
 		branches = append(branches, w.Record.Branch)
@@ -56,25 +50,25 @@ func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []w
 		case one.Err != nil:
 			return nil, one.Err
 		default:
-			all = append(all, newest{one.Twin, one.State, one.Turn})
+			all = append(all, one)
 		}
 	}
 	return all, nil
 }
 
-func (w work) newestState(ctx context.Context, t target, chain *turns.Chain, tip string) (one newest, err error) {
+func (w work) newestState(ctx context.Context, t target, chain *turns.Chain, tip string) (one Handed, err error) {
 	now := chain.Now()
 	if now.Snapshot == "" { // after a move
 		if now.Snapshot, err = w.snapshotOf(ctx, now.Twin, chain.Refs); err != nil {
-			return newest{}, err
+			return Handed{}, err
 		}
 	}
 	if tip == "" && len(chain.Refs) == 0 {
-		return newest{}, observe.BranchGone(w.Repo, w.Session, w.Record)
+		return Handed{}, observe.BranchGone(w.Repo, w.Session, w.Record)
 	}
-	one = newest{twin: now.Twin, commit: now.Snapshot}
+	one = Handed{Twin: now.Twin, State: now.Snapshot}
 	if last := w.Record.TurnHighWater; chain.End(last) == now.Twin {
-		one.turn = last
+		one.Turn = last
 	}
 	if tip == "" || tip == now.Head || now.Head == "" {
 		return one, nil
@@ -98,7 +92,7 @@ func (w work) newestState(ctx context.Context, t target, chain *turns.Chain, tip
 	}
 	since, err := chain.Then(ctx, files, tip, turns.Present(w.Agent))
 	if errors.Is(err, objects.ErrUnrelated) { // as after an amended first commit: only its worktree tells
-		return newest{twin: now.Twin, commit: tip}, nil
+		return Handed{Twin: now.Twin, State: tip}, nil
 	}
-	return newest{twin: since.Twin, commit: tip}, err
+	return Handed{Twin: since.Twin, State: tip}, err
 }

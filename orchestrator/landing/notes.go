@@ -9,46 +9,19 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
-	"paw/session/turn"
-	"paw/worktree/objects"
 	"paw/worktree/states"
 )
-
-// lostLine says which reverted landings of the state stay out, and how they land; "" for none.
-func (l *landing) lostLine(reverted []*Stand) string {
-	var each []string
-	for _, one := range reverted {
-		words := landingWords(one)
-		if one.TurnSession != l.Record.TurnSession {
-			words += " of " + one.Agent
-		}
-		each = append(each, fmt.Sprintf("%s (git revert %.10s)", words, one.Revert))
-	}
-	return fmt.Sprintf("%s had %s and has lost it again", l.branch, strings.Join(each, ", "))
-}
-
-// refuseReverted returns an error if there is nothing to land but what was reverted.
-func (l *landing) refuseReverted(ctx context.Context) error {
-	if l.options.Again || !l.landedBefore() {
-		return nil
-	}
-	reverted, err := l.reverted(ctx, l.target, l.source.twin)
-	if err != nil || len(reverted) == 0 {
-		return err
-	}
-	return errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), l.lostLine(reverted)).Hint("%s", l.line(app.With("again")))
-}
 
 // refuseAside refuses a turn that the agent has not gone on from, as after paw update has left out of its work what the
 // branch does not have any more, where later work has landed: it is not known what of the turn has landed with that.
 func (l *landing) refuseAside(ctx context.Context) error {
-	number := l.source.turn
+	number := l.source.Turn
 	if number == 0 || l.source.chain == nil || len(l.lands.Left) == 0 || l.lands.Nothing || !slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool {
 		return one.TurnSession == l.Record.TurnSession && one.Target == l.branch && one.Phase == session.LandingDone && one.LastTurn >= number
 	}) {
 		return nil
 	}
-	led, err := l.Repo.States().Objects().Contains(ctx, l.source.chain.Now().Twin, l.source.twin)
+	led, err := l.Repo.States().Objects().Contains(ctx, l.source.chain.Now().Twin, l.source.Twin)
 	if led || err != nil {
 		return err
 	}
@@ -56,31 +29,33 @@ func (l *landing) refuseAside(ctx context.Context) error {
 		Hint("paw rewind %s %d", l.name(), number)
 }
 
-// noteReverted notes reverted work that does not land with the rest. Where nothing came after the last
-// landing, nothing was reverted.
-func (l *landing) noteReverted(ctx context.Context) error {
-	if l.options.Again || !l.landedBefore() || l.isTipOfLanding() {
+// noteLost notes what the branch has lost of the agent's earlier work: it does not land with the rest. What comes right behind a landing
+// of the agent needs a look only where a commit says that it reverts one.
+func (l *landing) noteLost(ctx context.Context) error {
+	known := l.lands.known()
+	if l.options.Again || known == l.begin() {
 		return nil
 	}
-	reverted, err := l.reverted(ctx, l.target, l.source.twin)
-	if len(reverted) > 0 {
-		l.App.Notef("%s: %s; %s brings it again", l.name(), l.lostLine(reverted), l.line(app.With("again")))
+	if slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return l.hasMade(one, l.branch) && one.Twin == known }) {
+		all, err := l.landingsIn(l.branch)
+		if err != nil || all[len(all)-1].After == l.tip {
+			return err
+		}
+		if _, reverts, err := l.Repo.States().Mentioned(ctx, l.tip, all[0].Before); err != nil || len(reverts) == 0 {
+			return err
+		}
+	}
+	gone, err := l.lostOf(ctx, l.target, known, l.lands.State, true)
+	if lacks := gone.lacks(l.target); lacks != "" {
+		l.App.Notef("%s: %s; %s brings it again", l.name(), lacks, l.line(app.With("again")))
 	}
 	return err
-}
-
-func (l *landing) landedBefore() bool {
-	return slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return one.Target == l.branch })
-}
-
-func (l *landing) isTipOfLanding() bool {
-	return slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return one.After == l.tip })
 }
 
 // noteRewound notes that the branch keeps work that the agent was rewound from: a rewind takes nothing
 // off a branch. It says so until the agent lands something else.
 func (l *landing) noteRewound(ctx context.Context) error {
-	if l.source.turn > 0 {
+	if l.source.Turn > 0 {
 		return nil
 	}
 	for _, last := range slices.Backward(l.Session.Landings) {
@@ -90,11 +65,11 @@ func (l *landing) noteRewound(ctx context.Context) error {
 		if slices.ContainsFunc(l.lands.Steps, func(one states.Step) bool { return one.From == last.Twin }) {
 			return nil
 		}
-		if has, err := l.Repo.States().Objects().Contains(ctx, l.source.twin, last.Twin); has || err != nil {
+		if has, err := l.Repo.States().Objects().Contains(ctx, l.source.Twin, last.Twin); has || err != nil {
 			return err
 		}
 		stand := &Stand{Landing: last, Session: l.Session.Name, Standing: InForce, Commit: last.After, tip: l.tip}
-		if lost, err := stand.lostBy(ctx, l.Repo.Objects(), l.tip, l.source.twin); err != nil {
+		if lost, err := stand.lostBy(ctx, l.Repo.Objects(), l.tip, l.source.Twin); err != nil {
 			return err
 		} else if !lost {
 			continue
@@ -113,7 +88,7 @@ func (l *landing) noteRewound(ctx context.Context) error {
 
 // along names work that lands although it is another agent's, or the user's: the agent began with it, or
 // has merged it. It returns "" for none.
-func (l *landing) along(ctx context.Context, commits []objects.CommitInfo) (string, error) {
+func (l *landing) along(ctx context.Context) (string, error) {
 	var parts []string
 	if from := l.Record.From; from != nil {
 		words, err := l.alongFrom(ctx, from)
@@ -122,7 +97,7 @@ func (l *landing) along(ctx context.Context, commits []objects.CommitInfo) (stri
 		}
 		parts = append(parts, words)
 	}
-	merged, err := l.alongMerged(ctx, commits)
+	merged, err := l.alongMerged()
 	for _, name := range merged {
 		parts = append(parts, fmt.Sprintf("work of %s that %s has merged", name, l.Record.Name))
 	}
@@ -156,35 +131,17 @@ func (l *landing) alongFrom(ctx context.Context, from *session.Origin) (string, 
 	return fmt.Sprintf("work of %s that %s began with: %s", name, l.Record.Name, errs.Counted(len(changed), "file")), nil
 }
 
-// alongMerged returns the agents whose branches' commits are among those that land.
-func (l *landing) alongMerged(ctx context.Context, commits []objects.CommitInfo) (names []string, err error) {
-	if len(commits) == 0 {
+// alongMerged returns the agents that the agent has got work of, which lands with its own.
+func (l *landing) alongMerged() (names []string, err error) {
+	if len(l.lands.Along) == 0 {
 		return nil, nil
-	}
-	made, err := l.made()
-	if err != nil {
-		return nil, err
 	}
 	sessions, err := l.siblings()
 	for _, s := range sessions {
 		for _, w := range s.Agents {
-			if s.Host != "" || w.TurnSession == l.Record.TurnSession || l.Record.From != nil && l.Record.From.Agent == w.Name {
-				continue
-			}
-			tip, err := l.Repo.Refs().Tip(ctx, w.Branch)
-			if err != nil {
-				return nil, err
-			}
-			if made[tip] || !slices.ContainsFunc(commits, func(one objects.CommitInfo) bool { return one.ID == tip }) {
-				continue // that agent began here, or what it did does not land
-			}
-			now, err := l.Repo.Refs().Read(ctx, turn.NowRef(w.TurnSession))
-			if err != nil {
-				return nil, err
-			}
-			if has, err := l.Repo.States().Objects().Contains(ctx, l.lands.Stands, now); err != nil {
-				return nil, err
-			} else if !has { // else the branch has that work in another commit
+			began := l.Record.From != nil && l.Record.From.Agent == w.Name
+			if s.Host == "" && !began && w.TurnSession != l.Record.TurnSession &&
+				slices.ContainsFunc(l.lands.Along, func(step states.Step) bool { return step.Of == w.TurnSession }) {
 				names = append(names, s.Name+"/"+w.Name)
 			}
 		}

@@ -13,7 +13,6 @@ import (
 	"paw/session"
 	"paw/worktree"
 	"paw/worktree/objects"
-	"paw/worktree/states"
 )
 
 // offer adds to a conflict how the user merges by hand: if a branch gets the commit that it names, the work has landed.
@@ -39,73 +38,41 @@ func (l *landing) offer(ctx context.Context, cause error) error {
 }
 
 // forHand returns a commit of the agent's state that the user can merge with git: the agent's own commit, or a new one on top
-// with what is not committed. Where a landing brought the work before it, the new commit is on top of that landing. It is ""
-// where git merge would make something else of the other files than a landing.
+// with what is not committed. It is "" where git merge would make something else of the other files than a landing.
 func (l *landing) forHand(ctx context.Context) (commit string, err error) {
 	if len(l.lands.Left) > 0 {
 		return "", nil
 	}
-	tree, parent, err := l.onLanding(ctx)
-	if err == nil && parent == "" {
-		parent = l.source.head
-		tree, err = l.Repo.Objects().TreeOf(ctx, l.source.state)
-	}
-	if err != nil {
-		return "", err
-	}
-	if commit = l.source.head; parent != l.source.head || l.source.state != l.source.head {
-		if commit, err = l.commitForHand(ctx, tree, parent); err != nil {
+	if commit = l.source.Head; l.source.State != l.source.Head {
+		if commit, err = l.commitForHand(ctx); err != nil {
 			return "", err
 		}
 	}
 	if same, err := l.mergesAlike(ctx, commit); !same || err != nil {
 		return "", err
 	}
-	if l.source.chain != nil && l.source.turn == 0 {
+	if l.source.chain != nil && l.source.Turn == 0 {
 		if err := l.source.chain.Keep(ctx, l.source.now); err != nil {
 			return "", err
 		}
 	}
-	return commit, l.Repo.States().Graft(ctx, commit, l.source.twin)
+	return commit, l.Repo.States().Graft(ctx, commit, l.source.Twin)
 }
 
-// onLanding returns the new work on the commit of the landing that brought what comes before it, "" for none.
-func (l *landing) onLanding(ctx context.Context) (tree, parent string, err error) {
-	steps := l.lands.Steps
-	if len(steps) == 0 || slices.ContainsFunc(steps, func(one states.Step) bool { return one.Got != "" }) {
-		return "", "", nil
-	}
-	for _, one := range slices.Backward(l.Session.Landings) {
-		if one.Twin != steps[0].From || one.Phase != session.LandingDone {
-			continue
-		}
-		if has, err := l.Repo.Objects().Contains(ctx, l.tip, one.After); !has || err != nil {
-			return "", "", err
-		}
-		merged, err := l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), one.Twin, one.After, l.source.twin)
-		if len(merged.Conflicts) > 0 {
-			return "", "", err
-		}
-		return merged.Tree, one.After, err
-	}
-	return "", "", nil
-}
-
-// commitForHand makes the commit for a tree. It is the same one as long as the state is.
-func (l *landing) commitForHand(ctx context.Context, tree, parent string) (string, error) {
+// commitForHand makes the commit for what is not committed. It is the same one as long as the state is.
+func (l *landing) commitForHand(ctx context.Context) (string, error) {
 	b, err := l.lookAtBrought(ctx, l.target, l.source, l.lands)
 	if err != nil {
 		return "", err
 	}
-	facts := l.factsFor(b, l.source.state, l.options.Message, l.version, nil)
-	facts.Files = l.filesBetween(ctx, parent, tree)
-	facts.Listed = parent != l.source.head
-	at, err := l.Repo.Objects().Home().Line(ctx, "show", "-s", "--no-show-signature", "--format=%cI", l.source.state, "--")
+	facts := l.factsFor(b, l.source.State, l.options.Message, l.version)
+	facts.Files = l.filesBetween(ctx, l.source.Head, l.source.State)
+	at, err := l.Repo.Objects().Home().Line(ctx, "show", "-s", "--no-show-signature", "--format=%cI", l.source.State, "--")
 	if err != nil {
 		return "", err
 	}
 	date := []string{"GIT_AUTHOR_DATE=" + at, "GIT_COMMITTER_DATE=" + at}
-	return l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{parent}, Message: facts.message(), Author: date})
+	return l.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: l.source.State + "^{tree}", Parents: []string{l.source.Head}, Message: facts.message(), Author: date})
 }
 
 // mergesAlike reports whether git merge makes the same as a landing of all files but those that conflict in both.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"paw/orchestrator/errs"
+	"paw/orchestrator/turns"
 	"paw/worktree/gitdir"
 )
 
@@ -38,6 +39,16 @@ type Options struct {
 	NoCheck bool
 	Handed  map[string]Handed // states of the agents of another machine, by name
 	Fresh   bool              // also run checks that the tree has passed before
+}
+
+// Handed is a state of an agent, taken on its machine.
+type Handed struct {
+	State string // commit of all its files
+	Twin  string // that state in the agent's chain
+	Head  string // commit of its branch
+	Turn  int    // turn whose end the state is, 0 for the present or another state
+	Turns []turns.Turn
+	Err   *errs.Error // why the state could not be taken, nil if it was
 }
 
 // gitLine returns a git command for the checkout of a branch or, for a branch that is not checked

@@ -46,7 +46,6 @@ type puller struct {
 
 	facts  messageFacts
 	own    bool   // the agent has made commits
-	again  bool   // a part of the work has landed in the base already, in other commits
 	edited string // title and text that the user has edited
 }
 
@@ -77,7 +76,7 @@ func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName 
 	if p.source, err = p.lookAtSource(ctx); err != nil {
 		return nil, err
 	}
-	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.foresee, p.words, p.commit, p.plan}
+	steps := []func(context.Context) error{p.lookAtRemote, p.lookAtWork, p.words, p.commit, p.plan}
 	if !o.DryRun {
 		steps = append(steps, p.deliver, p.ask)
 	}
@@ -145,7 +144,7 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 		tip = p.Record.BaseCommit
 	}
 	t := target{branch: p.done.Base, tip: tip}
-	l, err := p.landsOn(ctx, t, p.source.twin, false)
+	l, err := p.landsOn(ctx, t, p.source.Twin, false)
 	if err != nil {
 		return err
 	}
@@ -153,19 +152,18 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.done.Uncommitted, err = p.changed(ctx, p.source.head, p.source.state); err != nil {
+	if p.done.Uncommitted, err = p.changed(ctx, p.source.Head, p.source.State); err != nil {
 		return err
 	}
-	p.again = len(l.Steps) > 0 && l.Steps[0].From != p.begin()
-	p.facts, p.own, p.done.Commits = p.factsFor(b, p.source.state, p.options.Message, p.version, nil), len(b.commits) > 0, len(b.commits)
-	p.facts.Files = p.filesBetween(ctx, p.source.head, p.source.state)
+	p.facts, p.own, p.done.Commits = p.factsFor(b, p.source.State, p.options.Message, p.version), len(b.commits) > 0, len(b.commits)
+	p.facts.Files = p.filesBetween(ctx, p.source.Head, p.source.State)
 	if p.done.Nothing = l.Nothing || p.done.Uncommitted+len(b.commits) == 0; p.done.Nothing {
 		return nil
 	}
 	if p.there == "" || slices.Contains(p.Record.Pushed, p.there) {
 		return nil
 	}
-	if ours, err := p.Repo.Objects().Contains(ctx, p.source.head, p.there); err != nil || ours {
+	if ours, err := p.Repo.Objects().Contains(ctx, p.source.Head, p.there); err != nil || ours {
 		return err
 	}
 	return p.moved()
@@ -190,16 +188,16 @@ func (p *puller) words(ctx context.Context) (err error) {
 // commit sets the commit to push: the branch's, or a new one on top with what is not committed. A
 // commit that was pushed before is used again if it is the same.
 func (p *puller) commit(ctx context.Context) (err error) {
-	if p.done.Commit = p.source.head; p.done.Uncommitted == 0 {
+	if p.done.Commit = p.source.Head; p.done.Uncommitted == 0 {
 		return nil
 	}
 	p.done.Commits++
-	tree, err := p.Repo.Objects().TreeOf(ctx, p.source.state)
+	tree, err := p.Repo.Objects().TreeOf(ctx, p.source.State)
 	if err != nil {
 		return err
 	}
 	for _, commit := range slices.Backward(p.Record.Pushed) {
-		same, err := p.Repo.Objects().IsCommitOf(ctx, commit, tree, p.source.head)
+		same, err := p.Repo.Objects().IsCommitOf(ctx, commit, tree, p.source.Head)
 		if p.done.Commit = commit; same || err != nil {
 			return err
 		}
@@ -209,7 +207,7 @@ func (p *puller) commit(ctx context.Context) (err error) {
 		facts.Asked, facts.Commits = "", nil
 	}
 	facts.State = ""
-	p.done.Commit, err = p.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{p.source.head}, Message: facts.message()})
+	p.done.Commit, err = p.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{p.source.Head}, Message: facts.message()})
 	return err
 }
 
@@ -218,9 +216,6 @@ func (p *puller) plan(ctx context.Context) error {
 	p.noteAncestors(ctx)
 	if how := p.source.badEnd(ctx, p.work); how != "" {
 		p.App.Notef("%s: %s, and what it left is in the request", p.name(), how)
-	}
-	if p.again {
-		p.App.Notef("what has landed in %s before is in the request once more; paw update %s, and again, leaves it out", p.done.Base, p.name())
 	}
 	what := fmt.Sprintf("push %s of %s to %s, as its branch %s", errs.Counted(p.done.Commits, "commit"), p.name(), p.push.Name, p.done.Branch)
 	what += p.done.uncommitted()
@@ -239,7 +234,7 @@ func (p *puller) noteAncestors(ctx context.Context) {
 	if err != nil || tip == "" || p.baseThere == "" {
 		return
 	}
-	since, err := p.Repo.Objects().MergeBase(ctx, tip, p.source.head)
+	since, err := p.Repo.Objects().MergeBase(ctx, tip, p.source.Head)
 	if err != nil || since == "" {
 		return
 	}
@@ -252,7 +247,7 @@ func (p *puller) noteAncestors(ctx context.Context) {
 // moved returns the error for a remote branch that has commits of somebody else.
 func (p *puller) moved() error {
 	return errs.New(errs.Refused, "%s: not pushed, %s has commits of somebody else on %s", p.name(), p.push.Name, p.done.Branch).
-		Hint("git fetch %s %s", errs.Quote(p.push.Name), errs.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", cmp.Or(p.done.Commit, p.source.head)[:12])
+		Hint("git fetch %s %s", errs.Quote(p.push.Name), errs.Quote(p.done.Branch)).Hint("git log %s..FETCH_HEAD", cmp.Or(p.done.Commit, p.source.Head)[:12])
 }
 
 // deliver pushes. The record says first that the commit is paw's own, and a ref keeps the commit.

@@ -8,7 +8,6 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
-	"paw/worktree/objects"
 )
 
 // Safe returns the newest snapshot of the agent whose work a branch of the user has: its state landed or
@@ -27,7 +26,7 @@ func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *sessi
 		}
 	}
 	commits := slices.Clone(w.Pushed)
-	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && len(ownLandings(of, s.Target)) > 0 { // an update after it may have brought all
+	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && slices.ContainsFunc(s.Landings, func(one session.Landing) bool { return of.hasMade(one, s.Target) }) { // an update after it may have brought all
 		commits = append(commits, tip)
 	}
 	for _, commit := range slices.Backward(commits) {
@@ -60,7 +59,7 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 	}
 	state := now
 	if l.None() {
-		if paths, _, err := missing(ctx, w, t, now); err != nil || len(paths) > 0 { // only paw keeps what nobody has landed as it is
+		if gone, err := w.lostOf(ctx, t, now, now, false); err != nil || len(gone.paths) > 0 { // only paw keeps what nobody has landed as it is
 			return "", err
 		}
 	}
@@ -92,26 +91,4 @@ func (w work) takenOut(ctx context.Context, t target) (bool, error) {
 		}
 	}
 	return false, err
-}
-
-func (s *Stand) takenOut(ctx context.Context, o *objects.Store) (bool, error) {
-	changed, err := o.ChangedPaths(ctx, s.Before, s.After)
-	if err != nil {
-		return false, err
-	}
-	differ, err := o.ChangedPaths(ctx, s.After, s.Commit)
-	if err != nil {
-		return false, err
-	}
-	var still []string
-	for _, commit := range append([]string{s.Commit}, s.Made...) {
-		paths, err := o.ChangedPaths(ctx, commit+"^", commit)
-		if err != nil {
-			return false, err
-		}
-		still = append(still, paths...)
-	}
-	return slices.ContainsFunc(changed, func(path string) bool {
-		return slices.Contains(differ, path) && !slices.Contains(still, path)
-	}), nil
 }

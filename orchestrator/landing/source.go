@@ -23,12 +23,7 @@ import (
 
 // source is the state of an agent that is to land, looked at once.
 type source struct {
-	state string // commit of all its files
-	twin  string // that state in the agent's chain
-	head  string // commit of its branch
-	turn  int    // turn whose end the state is, 0 for the present state
-	turns []turns.Turn
-
+	Handed
 	chain *turns.Chain // nil for an agent of another machine
 	now   states.State // the state, if it is the present one and follows the chain
 
@@ -68,7 +63,7 @@ func (w work) sourceOf(ctx context.Context) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &source{turns: list.Turns, finished: w.Record.Finished}, nil
+	return &source{Handed: Handed{Turns: list.Turns}, finished: w.Record.Finished}, nil
 }
 
 // take takes the state, unless another machine has taken it.
@@ -80,8 +75,8 @@ func (src *source) take(ctx context.Context, w work) (err error) {
 	default:
 		err = src.takeTurn(ctx, w)
 	}
-	if err == nil && src.head == "" {
-		src.head, err = w.Repo.Objects().SnapshotHead(ctx, src.state)
+	if err == nil && src.Head == "" {
+		src.Head, err = w.Repo.Objects().SnapshotHead(ctx, src.State)
 	}
 	return err
 }
@@ -103,7 +98,7 @@ func (w work) handedSource() (*source, error) {
 		}
 		return nil, &told
 	}
-	return &source{state: one.State, twin: one.Twin, head: one.Head, turn: one.Turn, turns: one.Turns, finished: w.Record.Finished}, nil
+	return &source{Handed: one, finished: w.Record.Finished}, nil
 }
 
 func (src *source) takeNow(ctx context.Context, w work) error {
@@ -152,12 +147,12 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	for _, name := range shot.Behind {
 		w.App.Notef("%s: its checkout is behind, git -C %s submodule update", name, errs.Quote(path))
 	}
-	src.state, src.head = shot.Commit, turns.HeadOf(shot)
+	src.State, src.Head = shot.Commit, turns.HeadOf(shot)
 	if src.chain, err = turns.ChainOf(ctx, w.Agent); err != nil {
 		return err
 	}
-	src.now, err = src.chain.Then(ctx, src.state, src.head, turns.Present(w.Agent))
-	src.twin = src.now.Twin
+	src.now, err = src.chain.Then(ctx, src.State, src.Head, turns.Present(w.Agent))
+	src.Twin = src.now.Twin
 	return err
 }
 
@@ -177,20 +172,20 @@ func notSaved(agentName string, shot snapshot.Snapshot) *errs.Error {
 }
 
 func (src *source) takeTurn(ctx context.Context, w work) error {
-	one, err := turns.Numbered(w.Session, turns.AgentTurns{Agent: w.Record.Name, Turns: src.turns}, w.turn)
+	one, err := turns.Numbered(w.Session, turns.AgentTurns{Agent: w.Record.Name, Turns: src.Turns}, w.turn)
 	if err != nil {
 		return err
 	}
 	if one.State == turn.InProgress {
 		return src.withTurnHint(errs.New(errs.Refused, "%s: turn %d is in progress", w.Record.Name, one.Number), w)
 	}
-	src.turn = one.Number
-	src.turns = src.turns[:slices.IndexFunc(src.turns, func(t turns.Turn) bool { return t.Number == one.Number })+1]
-	if src.state, err = turns.End(ctx, w.Agent, one, turns.Force{Command: w.lineAt("")}); err != nil {
+	src.Turn = one.Number
+	src.Turns = src.Turns[:slices.IndexFunc(src.Turns, func(t turns.Turn) bool { return t.Number == one.Number })+1]
+	if src.State, err = turns.End(ctx, w.Agent, one, turns.Force{Command: w.lineAt("")}); err != nil {
 		return err
 	}
 	if src.chain, err = turns.ChainOf(ctx, w.Agent); err == nil {
-		src.twin, err = src.chain.At(ctx, one.Number, src.state)
+		src.Twin, err = src.chain.At(ctx, one.Number, src.State)
 	}
 	return err
 }
@@ -255,10 +250,10 @@ func (src *source) elsewhere(ctx context.Context, w work, refused *errs.Error, t
 
 // badEnd says how the last turn of the state ended, as turns.BadEnd does.
 func (src *source) badEnd(ctx context.Context, w work) string {
-	if src.turn == 0 {
+	if src.Turn == 0 {
 		return w.badEnd(ctx)
 	}
-	if last := src.turns[len(src.turns)-1].Record; last.Number > w.Record.SeenCut {
+	if last := src.Turns[len(src.Turns)-1].Record; last.Number > w.Record.SeenCut {
 		return live.BadEnd(last)
 	}
 	return ""
@@ -266,7 +261,7 @@ func (src *source) badEnd(ctx context.Context, w work) string {
 
 // lastEnd returns the number of the last turn whose end is known, 0 for none.
 func (src *source) lastEnd() int {
-	for _, t := range slices.Backward(src.turns) {
+	for _, t := range slices.Backward(src.Turns) {
 		if t.State != turn.InProgress && t.After != "" {
 			return t.Number
 		}
@@ -276,8 +271,8 @@ func (src *source) lastEnd() int {
 
 // lastTurn returns the number of the last turn that has begun, 0 for none.
 func (src *source) lastTurn() int {
-	if len(src.turns) == 0 {
+	if len(src.Turns) == 0 {
 		return 0
 	}
-	return src.turns[len(src.turns)-1].Number
+	return src.Turns[len(src.Turns)-1].Number
 }

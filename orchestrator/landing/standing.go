@@ -3,7 +3,6 @@ package landing
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -38,9 +37,7 @@ type Stand struct {
 	Revert   string   // commit that says it reverts the landing, or a part of it; "" for none
 	Made     []string // commits that a landing of several commits was rewritten to, oldest first
 
-	tip    string // tip of the branch, "" if the branch is gone
-	brings string // state that a landing once more would bring, see reverted
-	since  []int  // turns of it that later landings of its agent have brought again
+	tip string // tip of the branch, "" if the branch is gone
 }
 
 // stands reports whether the history of the branch has the landing, also if it was reverted.
@@ -170,13 +167,13 @@ func (s *Stand) lostBy(ctx context.Context, o *objects.Store, commit, state stri
 	if !s.there(ctx, o) {
 		return false, nil
 	}
-	all, err := o.BlobChanges(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}, {s.After, state}, {s.Before, state}})
+	all, err := o.PathsOf(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}, {s.After, state}, {s.Before, state}})
 	if err != nil {
 		return false, err
 	}
 	kept, has := false, false
 	for path := range all[0] {
-		differs := func(pair int) bool { _, is := all[pair][path]; return is }
+		differs := func(pair int) bool { return all[pair][path] }
 		switch {
 		case differs(1):
 		case !differs(3):
@@ -193,12 +190,12 @@ func (s *Stand) hasOf(ctx context.Context, o *objects.Store, commit string) (boo
 	if !s.there(ctx, o) {
 		return false, nil
 	}
-	all, err := o.BlobChanges(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}})
+	all, err := o.PathsOf(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}})
 	if err != nil {
 		return false, err
 	}
 	for path := range all[0] {
-		if _, differs := all[1][path]; !differs {
+		if !all[1][path] {
 			return true, nil
 		}
 	}
@@ -292,4 +289,25 @@ func (w work) siblings() ([]*session.Session, error) {
 	return append(sessions, own), nil
 }
 
-func landingWords(one *Stand) string { return fmt.Sprintf("landing %d", one.ID) }
+// takenOut reports whether a landing that was rewritten does not change all the files any more that it has changed.
+func (s *Stand) takenOut(ctx context.Context, o *objects.Store) (bool, error) {
+	changed, err := o.ChangedPaths(ctx, s.Before, s.After)
+	if err != nil {
+		return false, err
+	}
+	differ, err := o.ChangedPaths(ctx, s.After, s.Commit)
+	if err != nil {
+		return false, err
+	}
+	var still []string
+	for _, commit := range append([]string{s.Commit}, s.Made...) {
+		paths, err := o.ChangedPaths(ctx, commit+"^", commit)
+		if err != nil {
+			return false, err
+		}
+		still = append(still, paths...)
+	}
+	return slices.ContainsFunc(changed, func(path string) bool {
+		return slices.Contains(differ, path) && !slices.Contains(still, path)
+	}), nil
+}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"paw/orchestrator/errs"
-	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/worktree"
 	"paw/worktree/gitdir"
@@ -27,15 +26,6 @@ func TestHalfDone(t *testing.T) {
 		var told *errs.Error
 		if !errors.As(err, &told) || told.Kind != errs.Refused || err.Error() != want {
 			t.Errorf("undo %d: %v, want %s", id, err, want)
-		}
-	}
-}
-
-// TestNumbersIn: what ranges has put into words comes back.
-func TestNumbersIn(t *testing.T) {
-	for words, want := range map[string][]int{"": nil, "3": {3}, "1-3": {1, 2, 3}, "1,4-5": {1, 4, 5}, "x": nil} {
-		if got := turns.NumbersIn(words); len(got) != len(want) || len(got) > 0 && (got[0] != want[0] || got[len(got)-1] != want[len(want)-1]) {
-			t.Errorf("%q: %v, want %v", words, got, want)
 		}
 	}
 }

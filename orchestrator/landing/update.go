@@ -114,7 +114,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if err != nil {
 		return "", "", w.withBranchHere(ctx, err, done.From)
 	}
-	has, err := w.Repo.Objects().Contains(ctx, src.head, tip)
+	has, err := w.Repo.Objects().Contains(ctx, src.Head, tip)
 	if err != nil {
 		return "", "", err
 	}
@@ -122,12 +122,12 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if t.checkout, err = w.Repo.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes matter
 		t.checkout = nil
 	}
-	whole, err := w.landsOn(ctx, t, src.twin, false)
+	whole, err := w.landsOn(ctx, t, src.Twin, false)
 	if err == nil {
 		err = w.refuseAhead(ctx, t, whole)
 	}
 	if err == nil && len(whole.Conflicts) == 0 {
-		err = refuseLoss(ctx, w, t, whole, src.twin)
+		err = w.refuseLost(ctx, t, whole.known(), whole.State, false, errs.Line("paw land %s --again", w.name()))
 	}
 	if err != nil {
 		return "", "", err
@@ -137,14 +137,14 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 			Hint("%s", w.conflictLine(done.From))
 	}
 	files := whole.Tree
-	if now, err := w.Repo.Objects().TreeOf(ctx, src.state); err != nil || has && now == files {
+	if now, err := w.Repo.Objects().TreeOf(ctx, src.State); err != nil || has && now == files {
 		done.Nothing = err == nil
 		return "", "", err
 	}
 	tree := files
 	if tipTree, err := w.Repo.Objects().TreeOf(ctx, tip); err != nil {
 		return "", "", err
-	} else if src.state != src.head && files != tipTree { // what the tree has beyond the tip stays uncommitted
+	} else if src.State != src.Head && files != tipTree { // what the tree has beyond the tip stays uncommitted
 		if tree, err = w.committed(ctx, t, src, whole); err != nil {
 			return "", "", err
 		}
@@ -152,18 +152,18 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.now, err = w.updatedState(ctx, src, whole); err != nil {
 		return "", "", err
 	}
-	done.from, done.was = src, src.head
-	if done.Head, err = w.updatedHead(ctx, src.head, tip, tree, done.From); err != nil {
+	done.from, done.was = src, src.Head
+	if done.Head, err = w.updatedHead(ctx, src.Head, tip, tree, done.From); err != nil {
 		return "", "", err
 	}
 	if done.log = "paw update with " + done.From; done.Head == tip {
 		done.log += ": Fast-forward"
 	}
-	if err = done.count(ctx, w, src.state, files); err != nil {
+	if err = done.count(ctx, w, src.State, files); err != nil {
 		return "", "", err
 	}
 	goal, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Record.Name + " updated\n", Own: true})
-	return goal, src.state, err
+	return goal, src.State, err
 }
 
 // count counts the files that the update changes. It refuses one that would move a submodule, which git merge does.
@@ -183,7 +183,7 @@ func (u *Updated) count(ctx context.Context, w work, state, files string) error 
 
 // updatedState makes the state that the worktree comes to.
 func (w work) updatedState(ctx context.Context, src *source, whole *lands) (string, error) {
-	parents := []string{src.twin, whole.Tip}
+	parents := []string{src.Twin, whole.Tip}
 	if len(whole.Left) > 0 { // what the agent got and the branch has left is its past no more
 		own, err := w.Repo.States().Without(ctx, whole.Lands, w.Record.TurnSession+" without what was left")
 		if err != nil {
@@ -202,12 +202,12 @@ func (w work) committed(ctx context.Context, t target, src *source, whole *lands
 	var merged objects.Merged
 	var err error
 	if len(whole.Left) == 0 {
-		merged, err = w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), src.head, t.tip)
+		merged, err = w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), src.Head, t.tip)
 		if errors.Is(err, objects.ErrUnrelated) { // as after an amended first commit
-			merged, err = w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), w.Record.BaseCommit, src.head, t.tip)
+			merged, err = w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), w.Record.BaseCommit, src.Head, t.tip)
 		}
 	} else { // HEAD has commits that the branch has left: what is not committed is taken out of the result
-		merged, err = w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), src.state, whole.Tree, src.head)
+		merged, err = w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), src.State, whole.Tree, src.Head)
 	}
 	if err != nil || len(merged.Conflicts) == 0 {
 		return merged.Tree, err

@@ -34,16 +34,6 @@ type work struct {
 	records []*session.Session // all records, read while nobody else can land; nil: read when they are needed
 }
 
-// Handed is the state of an agent of another machine, as that machine has taken it.
-type Handed struct {
-	State string // commit of all its files
-	Twin  string // that state in the agent's chain
-	Head  string // commit of its branch
-	Turn  int    // turn whose end the state is, 0 for another state
-	Turns []turns.Turn
-	Err   *errs.Error // why the state could not be taken, nil if it was
-}
-
 func workOf(ctx context.Context, h *app.App, s *session.Session, agentName, command string) (work, error) {
 	w := work{asked: asked{Agent: app.Agent{App: h, Session: s}, command: command}}
 	var err error
@@ -76,6 +66,14 @@ func (w work) badEnd(ctx context.Context) string {
 		return live.BadEnd(all[len(all)-1].Record)
 	}
 	return ""
+}
+
+// begin returns the state with which the agent's chain begins.
+func (w work) begin() string {
+	if from := w.Record.From; from != nil && from.State != "" {
+		return from.State
+	}
+	return w.Record.Start()
 }
 
 func (w work) changed(ctx context.Context, from, to string) (int, error) {

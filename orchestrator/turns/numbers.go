@@ -29,22 +29,3 @@ func Words(turns string) string {
 	}
 	return "turn " + turns
 }
-
-// NumbersIn parses numbers in the format of Ranges.
-func NumbersIn(words string) (numbers []int) {
-	for part := range strings.SplitSeq(words, ",") {
-		first, last, several := strings.Cut(part, "-")
-		from, err := strconv.Atoi(first)
-		if err != nil {
-			continue
-		}
-		to := from
-		if several {
-			to, _ = strconv.Atoi(last)
-		}
-		for n := from; n <= to; n++ {
-			numbers = append(numbers, n)
-		}
-	}
-	return numbers
-}

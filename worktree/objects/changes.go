@@ -205,19 +205,9 @@ func (o *Store) byTrees(ctx context.Context, pairs [][2]string) (input string, b
 	return strings.Join(slices.Compact(lines), ""), between, nil
 }
 
-// BlobChange holds mode and id of a path in each of two trees; zeros if the path is missing.
-type BlobChange struct{ From, To string }
-
-// Added reports whether the path is missing in the first tree.
-func (c BlobChange) Added() bool { return strings.HasPrefix(c.From, "000000 ") }
-
-// Deleted reports whether the path is missing in the second tree.
-func (c BlobChange) Deleted() bool { return strings.HasPrefix(c.To, "000000 ") }
-
-// BlobChanges returns, for each pair of commits, the differing paths with mode and id on both
-// sides.
-func (o *Store) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[string]BlobChange, error) {
-	all := make([]map[string]BlobChange, len(pairs))
+// PathsOf returns, for each pair of commits, the paths at which they differ, with one git process.
+func (o *Store) PathsOf(ctx context.Context, pairs [][2]string) ([]map[string]bool, error) {
+	all := make([]map[string]bool, len(pairs))
 	if len(pairs) == 0 {
 		return all, nil
 	}
@@ -228,12 +218,12 @@ func (o *Store) BlobChanges(ctx context.Context, pairs [][2]string) ([]map[strin
 	told := 0
 	err := eachChange(ctx, o.Home(), []byte(input.String()), func(commit string) {
 		if told < len(pairs) && commit == pairs[told][1] { // before the changes of each pair
-			all[told] = map[string]BlobChange{}
+			all[told] = map[string]bool{}
 			told++
 		}
 	}, func(c Change) {
 		if told > 0 {
-			all[told-1][c.Name] = BlobChange{c.OldMode + " " + c.OldID, c.Mode + " " + c.ID}
+			all[told-1][c.Name] = true
 		}
 	}, []string{"diff-tree", "--stdin", "--always"})
 	if err == nil && told != len(pairs) {

@@ -177,13 +177,3 @@ func (m *Merged) add(name string, pair [2]string) {
 	}
 	m.Conflicts = append(m.Conflicts, name)
 }
-
-// PickTree applies the changes of a commit against its first parent to another commit
-// (cherry-pick), like MergeTree.
-func (o *Store) PickTree(ctx context.Context, dir, onto string, picked CommitInfo) (Merged, error) {
-	base := ""
-	if len(picked.Parents) > 0 {
-		base = picked.Parents[0]
-	}
-	return o.MergeTrees(ctx, dir, base, onto, picked.Tree)
-}

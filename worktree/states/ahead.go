@@ -24,6 +24,7 @@ type Step struct {
 	Got      string // the commit that the step has got, "" for work
 	Made     string // the twin of what the worktree's own commits have of To, "" for nothing
 	Commit   string // the commit of Made
+	Of       string // first word of the name of To: whose state it is
 }
 
 // None reports whether the branch has the state.
@@ -60,7 +61,7 @@ func chainOf(known map[string]line, state string) Ahead {
 	a := Ahead{has: map[string]bool{}}
 	at, there := known[state]
 	for there && at.own && len(at.parents) > 0 {
-		step, parents := Step{From: at.parents[0], To: at.id}, at.parents
+		step, parents := Step{From: at.parents[0], To: at.id, Of: at.by}, at.parents
 		a.has[at.id] = true
 		if at.commit != "" {
 			step.Made, step.Commit = at.id, at.commit
@@ -69,7 +70,7 @@ func chainOf(known map[string]line, state string) Ahead {
 			step.Made, parents = parents[len(parents)-1], parents[:len(parents)-1]
 			a.has[step.Made] = known[step.Made].id != ""
 			if _, ahead := known[step.From]; !a.has[step.Made] && ahead { // the branch has what was committed
-				step = Step{From: step.Made, To: at.id}
+				step = Step{From: step.Made, To: at.id, Of: at.by}
 			}
 		}
 		for _, got := range parents[1:] {

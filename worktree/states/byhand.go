@@ -40,7 +40,7 @@ func (s *Store) newestIn(ctx context.Context, tip string, steps []Step) (string,
 			commits = append(commits, step.Commit)
 		}
 	}
-	in, err := s.In(ctx, tip, commits...)
+	in, err := s.In(ctx, commits, tip)
 	for _, commit := range slices.Backward(commits) {
 		if in[commit] && s.plain.Has(ctx, commit) {
 			return commit, nil
@@ -49,12 +49,12 @@ func (s *Store) newestIn(ctx context.Context, tip string, steps []Step) (string,
 	return "", err
 }
 
-// In returns which of some commits a tip has in the history that the user sees, or are not there, with one git process.
-func (s *Store) In(ctx context.Context, tip string, commits ...string) (map[string]bool, error) {
-	if len(commits) == 0 {
+// In returns which of some commits any of some tips has in the history that the user sees, or are not there, with one git process.
+func (s *Store) In(ctx context.Context, commits []string, tips ...string) (map[string]bool, error) {
+	if len(commits) == 0 || len(tips) == 0 {
 		return nil, nil
 	}
-	out, err := s.plain.Home().Output(ctx, slices.Concat([]string{"rev-list", "--ignore-missing"}, commits, []string{"^" + tip, "--"})...)
+	out, err := s.plain.Home().Output(ctx, slices.Concat([]string{"rev-list", "--ignore-missing"}, commits, []string{"--not"}, tips, []string{"--"})...)
 	if err != nil {
 		return nil, err
 	}

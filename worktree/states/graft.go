@@ -28,7 +28,8 @@ func (s *Store) Graft(ctx context.Context, commit, twin string) error {
 	if err != nil || len(its) == 0 {
 		return err
 	}
-	return s.GraftOnto(ctx, commit, append([]string{twin}, its[0].parents...)...)
+	replace := git.Quietly(append([]string{"replace", "--force", "--graft", commit, twin}, its[0].parents...)...)
+	return s.refs.Retry(ctx, GraftBase+commit, func() error { return s.objects.Home().Run(ctx, replace...) })
 }
 
 // Stand returns the ref with which a new commit of a branch, whose tree and parents are known, stands for a
@@ -36,13 +37,6 @@ func (s *Store) Graft(ctx context.Context, commit, twin string) error {
 func (s *Store) Stand(ctx context.Context, commit, tree, twin string, parents ...string) (refs.Change, error) {
 	replacement, err := s.part(ctx, tree, "stand", commit, append([]string{twin}, parents...)...)
 	return refs.Change{Ref: GraftBase + commit, To: replacement}, err
-}
-
-// GraftOnto replaces a commit by a copy of it with other parents.
-func (s *Store) GraftOnto(ctx context.Context, commit string, parents ...string) error {
-	return s.refs.Retry(ctx, GraftBase+commit, func() error {
-		return s.objects.Home().Run(ctx, git.Quietly(append([]string{"replace", "--force", "--graft", commit}, parents...)...)...)
-	})
 }
 
 // Forget deletes the grafts onto states of some turn sessions.

@@ -2,7 +2,6 @@ package states
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"paw/worktree/objects"
@@ -365,22 +364,17 @@ func (s *Store) Paths(ctx context.Context, a Ahead) (map[string]bool, error) {
 	}
 	work := len(pairs)
 	pairs = append(pairs, joins...)
-	changes, err := s.objects.BlobChanges(ctx, pairs)
+	changes, err := s.objects.PathsOf(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
 	own := map[string]bool{}
 	for i, paths := range changes {
 		for path := range paths {
-			switch {
-			case i < work:
+			if i < work || (i-work)%2 == 0 && changes[i+1][path] { // work, or it differs from both sides of a merge
 				own[path] = true
-			case (i-work)%2 == 0: // differs from both sides of the merge
-				_, both := changes[i+1][path]
-				own[path] = own[path] || both
 			}
 		}
 	}
-	maps.DeleteFunc(own, func(_ string, is bool) bool { return !is })
 	return own, nil
 }

@@ -171,31 +171,40 @@ func (s *Store) WithTree(ctx context.Context, twin, commit string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	out, err := s.plain.Home().Output(ctx, "rev-list", "--first-parent", fmt.Sprintf("--max-count=%d", mostLookedAt), "--no-commit-header", "--format=%H %T %ae %s", twin, "--")
-	for text := range strings.Lines(out) {
-		f := strings.Fields(text)
-		if len(f) < 4 || f[2] != objects.Email || f[3] != "paw:" { // what the chain began with
+	chain, err := s.chain(ctx, twin)
+	return withTree(chain, tree), err
+}
+
+func withTree(chain []line, tree string) string {
+	for _, one := range chain {
+		if !one.own { // what the chain began with
 			break
 		}
-		if f[1] == tree {
-			return f[0], err
+		if one.tree == tree {
+			return one.id
 		}
 	}
-	return "", err
+	return ""
+}
+
+// chain lists the newest states that led to a twin, and what they began with.
+func (s *Store) chain(ctx context.Context, twin string) ([]line, error) {
+	return s.lines(ctx, s.plain, "--first-parent", fmt.Sprintf("--max-count=%d", mostLookedAt), twin, "--")
 }
 
 // back returns the state that the worktree has gone back to, where HEAD was moved back by hand: the newest one
 // with the same files, or the one before it got a commit that HEAD does not have any more and of which the
 // files have nothing.
 func (s *Store) back(ctx context.Context, before State, t Taken) (string, error) {
-	if before.Head != "" { // else it may have edited them to what they were
-		if same, err := s.WithTree(ctx, before.Twin, t.Snapshot); same != "" || err != nil {
-			return same, err
-		}
-	}
-	chain, err := s.lines(ctx, s.plain, "--first-parent", fmt.Sprintf("--max-count=%d", mostLookedAt), before.Twin, "--")
+	chain, err := s.chain(ctx, before.Twin)
 	if err != nil {
 		return "", err
+	}
+	if before.Head != "" { // else it may have edited them to what they were
+		tree, err := s.objects.TreeOf(ctx, t.Snapshot)
+		if same := withTree(chain, tree); same != "" || err != nil {
+			return same, err
+		}
 	}
 	twin := before.Twin
 	for _, one := range chain {
@@ -248,7 +257,10 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 		if f := strings.Split(strings.TrimSuffix(text, "\n"), "\x00"); len(f) == 6 {
 			parents := strings.Fields(f[3])
 			o.Know(f[1], f[2], parents...)
-			one := line{id: f[1], parents: parents, own: f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), beyond: f[0] == "-"}
+			one := line{id: f[1], tree: f[2], parents: parents, own: f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), beyond: f[0] == "-"}
+			if name, is := strings.CutPrefix(f[5], Subject); is && one.own {
+				one.by, _, _ = strings.Cut(name, " ")
+			}
 			if name, commit, is := strings.Cut(f[5], madeAs); is && one.own {
 				one.commit, one.partly = commit, strings.HasSuffix(name, partly)
 			}
@@ -264,8 +276,10 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 // line is a commit of a history.
 type line struct {
 	id      string
+	tree    string
 	parents []string
 	own     bool   // paw made it: a twin, or a snapshot with which a chain begins
+	by      string // of a twin, the first word of its name
 	commit  string // of a twin, the commit that was made in the worktree and has its files; "" for none
 	partly  bool   // the commit has not all of them, and the last parent is its twin
 	of      string // the commit of which this one has a part, "" for none
