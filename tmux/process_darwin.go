@@ -32,3 +32,6 @@ func parentOf(pid int) int {
 	}
 	return int(k.Eproc.Ppid)
 }
+
+// HasRead returns true: it cannot be told.
+func (p Program) HasRead() bool { return true }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // exiting is the kernel's PF_EXITING (include/linux/sched.h).
@@ -52,4 +54,15 @@ func parentOf(pid int) (parent int) {
 		parent, _ = strconv.Atoi(fields[1])
 	}
 	return parent
+}
+
+// HasRead reports whether the program has read all that was typed; true where that cannot be told.
+func (p Program) HasRead() bool {
+	terminal, err := unix.Open(fmt.Sprintf("/proc/%d/fd/0", p.PID), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = unix.Close(terminal) }()
+	left, err := unix.IoctlGetInt(terminal, unix.TIOCINQ)
+	return err != nil || left == 0
 }

@@ -84,10 +84,34 @@ func (t *sender) awaitFilled(ctx context.Context) bool {
 	return false
 }
 
-// pasteParts pastes the prompt in the parts that the CLI takes. When ctx is cancelled between two
-// parts, they are removed from the box; after the last part the prompt counts as sent.
+// A terminal keeps what its program has not read yet, up to terminalSize bytes, and hands over the
+// rest later: the mark of a paste may come in two pieces. A piece that is 50 ms late is text for claude.
+const (
+	terminalSize = 4095
+	marksSize    = len("\x1b[200~\x1b[201~")
+	readFor      = 50 * time.Millisecond // how long nothing may wait in the terminal: the kernel is late on a busy machine
+)
+
+// awaitRead waits until the program has read all that was typed, and reports whether it has.
+func (t *sender) awaitRead(ctx context.Context) bool {
+	since := time.Now()
+	return poll.Until(ctx, poll.Tick, pastePatience+t.long, func() bool {
+		if !t.program.HasRead() {
+			since = time.Now()
+		}
+		return time.Since(since) > readFor
+	})
+}
+
+// pasteParts pastes the prompt in the parts that the CLI takes, and no more at once than a terminal
+// keeps. When ctx is cancelled between two parts, they are removed from the box; after the last part
+// the prompt counts as sent.
 func (t *sender) pasteParts(ctx context.Context) error {
+	unread, reads := 0, true
 	for i, part := range t.cli.Pastes(t.text, t.rows) {
+		if unread += len(part) + marksSize; i > 0 && reads && unread > terminalSize {
+			reads, unread = t.awaitRead(ctx), len(part)+marksSize
+		}
 		switch {
 		case i == 0:
 			err := t.strike(ctx, part)
