@@ -219,13 +219,15 @@ func (t *sender) madeOf(draft string, prompts ...string) bool {
 	return found && rest == ""
 }
 
-// clear empties the box and returns what the screen shows then. It presses a few keys at a time: a
-// CLI takes many keys at once for a paste.
+// clear empties the box and returns what the screen shows then. It presses a few keys at a time, once
+// those before are read: a CLI takes many keys at once for a paste.
 func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
 	keys := slices.Repeat([]string{t.ready.Clear}, 8)
 	for end := t.App.Now().Add(clearPatience); !t.isEmpty(ctx) && t.App.Now().Before(end) && ctx.Err() == nil; {
-		if err := t.strike(ctx, "", keys...); err != nil {
-			return cli.Screen{}, t.shut(err)
+		if t.program.HasRead() {
+			if err := t.strike(ctx, "", keys...); err != nil {
+				return cli.Screen{}, t.shut(err)
+			}
 		}
 		poll.Sleep(ctx, 10*poll.Tick)
 	}

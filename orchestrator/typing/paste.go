@@ -34,8 +34,8 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 }
 
 // paste pastes the prompt and waits until it shows in the box. A CLI that draws its box before it
-// reads, such as gemini when it resumes, loses early text: if the box stays empty the prompt is
-// pasted once more, and enter notices if both arrive.
+// reads, such as gemini when it resumes, loses early text: if it has read the prompt and the box stays
+// empty the prompt is pasted once more, and enter notices if both arrive.
 func (t *sender) paste(ctx context.Context) error {
 	t.before.begin(t.Agent)
 	t.lastTyped() // read before the prompt takes its place
@@ -54,7 +54,7 @@ func (t *sender) paste(ctx context.Context) error {
 		return t.awaitEcho(ctx, unknown)
 	}
 	filled := t.ready.Box && t.awaitFilled(ctx)
-	if t.ready.Box && wasEmpty && !filled {
+	if t.ready.Box && wasEmpty && !filled && t.program.HasRead() {
 		if err := t.pasteParts(ctx); err != nil {
 			return err
 		}
@@ -65,12 +65,13 @@ func (t *sender) paste(ctx context.Context) error {
 	return nil
 }
 
-// awaitFilled reports whether an empty box gets text. A screen without a box counts as filled only
-// if it lasts: the CLI may be redrawing itself, with an empty box at the end.
+// awaitFilled reports whether an empty box gets text. A CLI that hangs has more time to read it. A
+// screen without a box counts as filled only if it lasts: the CLI may be redrawing itself, with an
+// empty box at the end.
 func (t *sender) awaitFilled(ctx context.Context) bool {
 	now := t.App.Now()
-	end, boxed := now.Add(pastePatience+t.long), now
-	for wait := 20 * time.Millisecond; now.Before(end); wait = min(2*wait, 100*time.Millisecond) {
+	end, last, boxed := now.Add(pastePatience+t.long), now.Add(readyPatience+t.long), now
+	for wait := 20 * time.Millisecond; now.Before(end) || now.Before(last) && !t.program.HasRead(); wait = min(2*wait, 100*time.Millisecond) {
 		poll.Sleep(ctx, wait)
 		box, err := t.see(ctx)
 		now = t.App.Now()
