@@ -239,10 +239,10 @@ func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 }
 
 // moved records where the CLI works by an event of the last turn: what it does outside of the agent's worktree is in no
-// turn.
+// turn. The end of a conversation tells where that was: codex ends the one that it has left a minute later.
 func (t *Recorder) moved(last *turn.Record, e turn.Event) error {
 	folder := worktree.Outside(e.Folder, t.Record.WorktreePath, t.Session.GitCommonDir)
-	if e.Folder == "" || e.Child || folder == "" && (last == nil || last.Folder == "") {
+	if e.Folder == "" || e.Child || e.Kind == turn.KindSessionEnd || folder == "" && (last == nil || last.Folder == "") {
 		return nil
 	}
 	last, err := t.Dir.Last()

@@ -305,6 +305,8 @@ type sessionMeta struct {
 	Cwd          string          `json:"cwd"`
 	Source       json.RawMessage `json:"source"` // "cli", "exec", "vscode", or an object for codex's own subagents
 	ThreadSource string          `json:"thread_source"`
+	ForkedFrom   string          `json:"forked_from_id"`
+	Holder       int             `json:"-"` // process that has the conversation open, as far as it was looked up
 }
 
 // sideChat is the ThreadSource of a conversation that /side opens beside the main one, since 0.171.0.

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"paw/orchestrator/cli"
@@ -23,6 +26,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		ids = append([]string{last.Conversation}, last.Others...)
 	}
 	var seen cli.Observed
+	folder := c.forkedTo(s)
 	for _, id := range ids {
 		s.ConversationID = id
 		one, err := c.observe(ctx, s, last)
@@ -31,7 +35,37 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		}
 		seen = beside(seen, one)
 	}
+	seen.Folder = folder
 	return seen, nil
+}
+
+// forkedTo returns the folder of the fork of the agent's conversation that its codex has open, "" for none. The commands that
+// take codex to another folder, such as /cd and /fork, go on in a fork, which no hook reports before its first prompt.
+func (c driver) forkedTo(s cli.Spec) (folder string) {
+	home := cli.GlobQuote(cli.Folder(s.Env, "CODEX_HOME", ".codex"))
+	forks := cli.Once(s.Look, "forks of codex in "+home, func() (all []sessionMeta) {
+		locks, _ := filepath.Glob(filepath.Join(home, "thread-writer-locks", "*.lock"))
+		for _, lock := range locks {
+			id := cli.GlobQuote(strings.TrimSuffix(filepath.Base(lock), ".lock"))
+			files, _ := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "rollout-*-"+id+".jsonl"))
+			for _, file := range files {
+				meta, err := readMeta(file)
+				if err != nil || meta.ForkedFrom == "" || !meta.interactive() {
+					continue
+				}
+				if meta.Holder = cli.LockedBy(cli.GlobQuote(lock)); meta.Holder != 0 {
+					all = append(all, meta)
+				}
+			}
+		}
+		return all
+	})
+	for _, fork := range forks { // the fork of another agent, or of the user, is open in a process elsewhere
+		if fork.ForkedFrom == s.ConversationID && cli.Resolved(fmt.Sprintf("/proc/%d/cwd", fork.Holder)) == s.Resolved(s.Worktree) {
+			folder = fork.Cwd
+		}
+	}
+	return folder
 }
 
 // beside merges the observations of two conversations: a question takes precedence over work and
