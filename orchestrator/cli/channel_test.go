@@ -182,7 +182,9 @@ func TestOpencodeChannel(t *testing.T) {
 		asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(body))
 		switch r.URL.Path {
 		case "/session/ses_1/message":
-			_, _ = io.WriteString(out, `[{"info":{"agent":"build"}}]`)
+			_, _ = io.WriteString(out, `[{"info":{"role":"user","agent":"build"},"parts":[{"type":"text","text":"hello"}]}]`)
+		case "/session/ses_1":
+			_, _ = io.WriteString(out, `{"id":"ses_1"}`)
 		case "/agent":
 			_, _ = io.WriteString(out, `[{"name":"build"},{"name":"plan"}]`)
 		case "/permission":
@@ -232,6 +234,9 @@ func TestOpencodeChannel(t *testing.T) {
 	}
 	if err := channel.Reply(t.Context(), "per_9", true); !errors.Is(err, cli.ErrNotHandedOver) {
 		t.Errorf("a permission that nobody wants: %v", err)
+	}
+	if said, err := get(t, "opencode").History(t.Context(), l.with("ses_1")); err != nil || len(said.Messages) != 1 || said.Messages[0].Content != "hello" {
+		t.Errorf("what was said, without a program: %+v, %v", said, err)
 	}
 	if get(t, "opencode").Channel(l.with("")).Open(t.Context()) {
 		t.Error("without a conversation there is nothing to prompt")

@@ -59,9 +59,11 @@ type channel struct {
 	conversation string
 }
 
-// Channel returns the channel of the launch; its URL is "" unless the plugin has written a loopback
+func (driver) Channel(s cli.Spec) cli.Channel { return channelOf(s) }
+
+// channelOf returns the channel of the launch; its URL is "" unless the plugin has written a loopback
 // address.
-func (driver) Channel(s cli.Spec) cli.Channel {
+func channelOf(s cli.Spec) channel {
 	c := channel{conversation: s.ConversationID}
 	if text, err := os.ReadFile(filepath.Join(s.StateDir, serverName)); err == nil {
 		_ = json.Unmarshal(text, &c.server)

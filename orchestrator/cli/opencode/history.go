@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -15,8 +16,7 @@ import (
 	"paw/session/history"
 )
 
-// History runs `opencode export`, as opencode keeps conversations in a database. The output goes to
-// a file: opencode exits without flushing a pipe.
+// History asks the running opencode, else it runs `opencode export`: opencode keeps conversations in a database.
 func (o driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	found, err := o.export(ctx, s)
 	if err != nil {
@@ -25,10 +25,16 @@ func (o driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return found.transcript(s.ConversationID), nil
 }
 
-// export returns a conversation as `opencode export` prints it.
+// export returns a conversation as `opencode export` prints it. The output goes to a file: opencode
+// exits without flushing a pipe.
 func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, error) {
 	if err := cli.CheckID(o.Name(), s.ConversationID); err != nil {
 		return nil, err
+	}
+	var export exportedConversation
+	if c := channelOf(s); c.URL != "" && c.call(ctx, http.MethodGet, c.path(""), nil, &export.Info) == nil &&
+		c.call(ctx, http.MethodGet, c.path("/message"), nil, &export.Messages) == nil {
+		return &export, nil
 	}
 	if !hasStore(s.Env) {
 		return nil, &cli.ConversationError{CLI: o.Name(), ID: s.ConversationID, Reason: "opencode has no conversation of this id"}
@@ -56,7 +62,6 @@ func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, 
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	var export exportedConversation
 	if err := json.NewDecoder(file).Decode(&export); err != nil {
 		return nil, fmt.Errorf("opencode export %s: %w", s.ConversationID, err)
 	}
