@@ -228,16 +228,19 @@ func (p Specs) Read(s *session.Session, w *session.Agent, executable string) cli
 	if spec.Since.IsZero() {
 		spec.Since = s.CreatedAt
 	}
+	if c, known := p.app.CLIs.Get(w.CLI); known {
+		return c.Extend(spec)
+	}
 	return spec
 }
 
 // Draft returns a Spec for an agent that does not exist yet, to ask a driver whether it can
 // take the prompt.
 func (p Specs) Draft(c cli.CLI, executable, prompt string) cli.Spec {
-	return cli.Spec{
+	return c.Extend(cli.Spec{
 		Executable: executable, Worktree: p.app.Dir, RepoPath: p.app.Dir, ConversationID: c.NewConversation(), Prompt: prompt, Env: p.app.Env,
 		StateDir: p.app.Paths.AgentDir("draft", c.Name()), GitWritable: p.app.Config.CLIs[c.Name()].GitWritable,
-	}
+	})
 }
 
 // recordedEnv returns the user's environment with the variables recorded at the first launch, which

@@ -110,7 +110,7 @@ func TestArgv(t *testing.T) {
 			if c.resume {
 				start = cli.Resume
 			}
-			got, err := start(c.spec)
+			got, err := start(cli.Extend(c.spec))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -95,7 +95,7 @@ func TestClaudeConfigDir(t *testing.T) {
 	}
 	set := clis.New(map[string]config.CLI{"claude": {Env: map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(l.home, "other")}}})
 	cli, _ := set.Get("claude")
-	if c, err := cli.Conversation(t.Context(), l.with(claudeID)); err != nil || !c.Resumable {
+	if c, err := cli.Conversation(t.Context(), cli.Extend(l.with(claudeID))); err != nil || !c.Resumable {
 		t.Error("not found in the configured CLAUDE_CONFIG_DIR:", err)
 	}
 }

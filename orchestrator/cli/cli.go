@@ -41,14 +41,12 @@ func (c CLI) Program() string {
 	return c.Driver.Program()
 }
 
-// Launch returns the driver's command for a first start, with the configured wrapper, arguments and
-// environment.
+// Launch returns the driver's command for a first start, with the configured wrapper and environment.
 func (c CLI) Launch(s Spec) (Command, error) {
 	return c.start(s, c.checkNew(s), c.Driver.Launch)
 }
 
-// Resume returns the driver's command that opens a conversation again, with the configured wrapper,
-// arguments and environment.
+// Resume returns the driver's command that opens a conversation again.
 func (c CLI) Resume(s Spec) (Command, error) {
 	return c.start(s, c.CheckID(s.ConversationID), c.Driver.Resume)
 }
@@ -63,32 +61,19 @@ func (c CLI) Headless(s Spec) (Command, error) {
 	return c.start(s, c.checkNew(s), c.Driver.Headless)
 }
 
-// Conversation looks Spec.ConversationID up in the CLI's files, in the configured environment.
+// Conversation looks Spec.ConversationID up in the CLI's files.
 func (c CLI) Conversation(ctx context.Context, s Spec) (Conversation, error) {
 	if err := c.CheckID(s.ConversationID); err != nil {
 		return Conversation{}, err
 	}
-	return c.Driver.Conversation(ctx, c.extend(s))
+	return c.Driver.Conversation(ctx, s)
 }
 
 // Learn returns the ids of the conversations that began since Spec.Since, without those that
 // CheckID refuses.
 func (c CLI) Learn(ctx context.Context, s Spec) ([]string, error) {
-	ids, err := c.Driver.Learn(ctx, c.extend(s))
+	ids, err := c.Driver.Learn(ctx, s)
 	return slices.DeleteFunc(ids, func(id string) bool { return c.CheckID(id) != nil }), err
-}
-
-// HeldBy returns the process that has the conversation open, 0 for none and for a driver that cannot tell.
-func (c CLI) HeldBy(s Spec) int { return c.Driver.HeldBy(c.extend(s)) }
-
-// History reads the conversation from the CLI's own record, or returns ErrNoTranscript.
-func (c CLI) History(ctx context.Context, s Spec) (Transcript, error) {
-	return c.Driver.History(ctx, c.extend(s))
-}
-
-// Uses returns what the answers of the conversation cost, or ErrNoTranscript.
-func (c CLI) Uses(ctx context.Context, s Spec) ([]Use, error) {
-	return c.Driver.Uses(ctx, c.extend(s))
 }
 
 // Event reads a hook's payload; the error of a payload that cannot be read names the hook.
@@ -100,24 +85,9 @@ func (c CLI) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
-// Decide waits until the question of a hook's call is over, where the CLI lets the hook answer it, and returns what the hook
-// prints.
-func (c CLI) Decide(ctx context.Context, s Spec, name string, payload []byte) string {
-	return c.Driver.Decide(ctx, c.extend(s), name, payload)
-}
-
-// Rests stores that the CLI waits for a prompt, for Observe.
-func (c CLI) Rests(s Spec, e turn.Event) error { return c.Driver.Rests(c.extend(s), e) }
-
-// Gauge keeps what a call of the status line was told; for a driver without a status line it does
-// nothing.
-func (c CLI) Gauge(s Spec, launch string, payload []byte) (Gauged, error) {
-	return c.Driver.Gauge(c.extend(s), launch, payload)
-}
-
 // Windows returns the last known usage limits, without those that have begun anew by now.
 func (c CLI) Windows(s Spec, now time.Time) []session.Window {
-	return slices.DeleteFunc(c.Driver.Windows(c.extend(s)), func(w session.Window) bool { return !now.Before(w.Until) })
+	return slices.DeleteFunc(c.Driver.Windows(s), func(w session.Window) bool { return !now.Before(w.Until) })
 }
 
 // Observe reads the CLI's own record about the conversation of the open turn, else about the newest
@@ -132,20 +102,17 @@ func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, 
 	if err := c.CheckID(s.ConversationID); err != nil {
 		return Observed{}, err
 	}
-	seen, err := c.Driver.Observe(ctx, c.extend(s), last)
+	seen, err := c.Driver.Observe(ctx, s, last)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Observed{}, nil
 	}
 	return seen, err
 }
 
-// Away returns the CLI's processes that work for the agent outside of its pane.
-func (c CLI) Away(s Spec) []Away { return c.Driver.Away(c.extend(s)) }
-
 // EndAway returns the command that ends a process of Away, with the configured wrapper in place of
 // the driver's program.
 func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
-	command, can := c.Driver.EndAway(c.extend(s), a)
+	command, can := c.Driver.EndAway(s, a)
 	if can && len(c.command) > 1 {
 		command.Argv = slices.Insert(slices.Clone(command.Argv), 1, c.command[1:]...)
 	}
@@ -163,10 +130,6 @@ func (c CLI) Screen(shot Screenshot) Screen {
 	return seen
 }
 
-// Channel returns the driver's way into a running CLI beside its terminal; NoChannel for a driver
-// without one.
-func (c CLI) Channel(s Spec) Channel { return c.Driver.Channel(c.extend(s)) }
-
 // checkNew refuses an id under which no conversation can begin. An empty id is allowed where the
 // CLI chooses its own.
 func (c CLI) checkNew(s Spec) error {
@@ -176,9 +139,10 @@ func (c CLI) checkNew(s Spec) error {
 	return c.CheckID(s.ConversationID)
 }
 
-// extend puts the configured arguments before the launch's own and adds the configured environment
-// to the given one. The environment may decide where the CLI keeps its conversations.
-func (c CLI) extend(s Spec) Spec {
+// Extend returns a Spec as all other methods take it: with the configured arguments before the
+// launch's own, and the configured environment behind the given one. The environment may decide where
+// the CLI keeps its conversations.
+func (c CLI) Extend(s Spec) Spec {
 	s.Args = slices.Concat(c.args, s.Args)
 	if len(c.env) > 0 {
 		s.Env = slices.Concat(environment(s.Env), c.entries())
@@ -192,7 +156,7 @@ func (c CLI) start(s Spec, refused error, of func(Spec) (Command, error)) (Comma
 	if refused != nil {
 		return Command{}, refused
 	}
-	command, err := of(c.extend(s))
+	command, err := of(s)
 	if err != nil {
 		return Command{}, err
 	}

@@ -60,7 +60,7 @@ func TestConfiguredCLI(t *testing.T) {
 		"mine":   {Command: []string{"mine"}, Env: map[string]string{"K": "v"}},
 	})
 	claude, _ := set.Get("claude")
-	command, err := claude.Launch(with(func(s *cli.Spec) { s.Prompt = "hi you"; s.Args = []string{"--more"} }))
+	command, err := claude.Launch(claude.Extend(with(func(s *cli.Spec) { s.Prompt = "hi you"; s.Args = []string{"--more"} })))
 	if err != nil {
 		t.Fatal(err)
 	}
