@@ -14,12 +14,13 @@ import (
 // process has open is of another agent.
 func TestCodexForkedTo(t *testing.T) {
 	l := newLab(t)
-	const id, fork = "11111111-2222-4333-8444-555555555555", "99999999-2222-4333-8444-555555555555"
+	const id, first, fork = "11111111-2222-4333-8444-555555555555", "55555555-2222-4333-8444-555555555555", "99999999-2222-4333-8444-555555555555"
 	meta := func(id, more string) string {
 		return fmt.Sprintf(`{"timestamp":"2026-11-29T10:00:00Z","type":"session_meta","payload":{"id":%q,"source":"cli","thread_source":"user"%s}}`+"\n", id, more)
 	}
 	l.put(".codex/sessions/2026/11/29/rollout-2026-11-29T10-00-00-"+id+".jsonl", meta(id, ""))
-	l.put(".codex/sessions/2026/11/29/rollout-2026-11-29T10-00-01-"+fork+".jsonl", meta(fork, `,"cwd":"/elsewhere","forked_from_id":"`+id+`"`))
+	l.put(".codex/sessions/2026/11/29/rollout-2026-11-29T10-00-01-"+first+".jsonl", meta(first, `,"cwd":"/first","forked_from_id":"`+id+`"`))
+	l.put(".codex/sessions/2026/11/29/rollout-2026-11-29T10-00-02-"+fork+".jsonl", meta(fork, `,"cwd":"/elsewhere","forked_from_id":"`+first+`"`))
 	lock, err := os.Open(l.put(".codex/thread-writer-locks/"+fork+".lock", ""))
 	if err != nil {
 		t.Fatal(err)

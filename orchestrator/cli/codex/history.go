@@ -306,7 +306,6 @@ type sessionMeta struct {
 	Source       json.RawMessage `json:"source"` // "cli", "exec", "vscode", or an object for codex's own subagents
 	ThreadSource string          `json:"thread_source"`
 	ForkedFrom   string          `json:"forked_from_id"`
-	Holder       int             `json:"-"` // process that has the conversation open, as far as it was looked up
 }
 
 // sideChat is the ThreadSource of a conversation that /side opens beside the main one, since 0.171.0.
@@ -314,6 +313,15 @@ const sideChat = "tui_side_chat"
 
 func (m sessionMeta) interactive() bool {
 	return string(m.Source) == `"cli"` && (m.ThreadSource == "" || m.ThreadSource == "user")
+}
+
+// metaOf returns the head of a conversation's rollout file, the zero value where there is none.
+func metaOf(home, id string) (meta sessionMeta) {
+	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(home), "sessions", "*", "*", "*", "rollout-*-"+cli.GlobQuote(id)+".jsonl"))
+	if len(files) > 0 {
+		meta, _ = readMeta(files[0])
+	}
+	return meta
 }
 
 // readMeta reads the session_meta line, which is the first one; a file without it gives the zero

@@ -39,30 +39,34 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, nil
 }
 
-// forkedTo returns the folder of the fork of the agent's conversation that its codex has open, "" for none. The commands that
-// take codex to another folder, such as /cd and /fork, go on in a fork, which no hook reports before its first prompt.
+// forkedTo returns the folder of the newest fork of the agent's conversation that its codex has open, "" for none. The commands
+// that take codex to another folder, such as /cd and /fork, go on in a fork, which no hook reports before its first prompt.
 func (c driver) forkedTo(s cli.Spec) (folder string) {
-	home := cli.GlobQuote(cli.Folder(s.Env, "CODEX_HOME", ".codex"))
-	forks := cli.Once(s.Look, "forks of codex in "+home, func() (all []sessionMeta) {
-		locks, _ := filepath.Glob(filepath.Join(home, "thread-writer-locks", "*.lock"))
-		for _, lock := range locks {
-			id := cli.GlobQuote(strings.TrimSuffix(filepath.Base(lock), ".lock"))
-			files, _ := filepath.Glob(filepath.Join(home, "sessions", "*", "*", "*", "rollout-*-"+id+".jsonl"))
-			for _, file := range files {
-				meta, err := readMeta(file)
-				if err != nil || meta.ForkedFrom == "" || !meta.interactive() {
-					continue
-				}
-				if meta.Holder = cli.LockedBy(cli.GlobQuote(lock)); meta.Holder != 0 {
-					all = append(all, meta)
-				}
+	type fork struct {
+		lock, folder string
+		origins      []string
+	}
+	home := cli.Folder(s.Env, "CODEX_HOME", ".codex")
+	forks := cli.Once(s.Look, "forks of codex in "+home, func() (all []fork) {
+		locks, _ := filepath.Glob(filepath.Join(cli.GlobQuote(home), "thread-writer-locks", "*.lock"))
+		for _, lock := range locks { // ids begin with the time
+			meta := metaOf(home, strings.TrimSuffix(filepath.Base(lock), ".lock"))
+			one := fork{lock: lock, folder: meta.Cwd}
+			for interactive := meta.interactive(); interactive && meta.ForkedFrom != "" && len(one.origins) < longestFork; {
+				one.origins = append(one.origins, meta.ForkedFrom)
+				meta = metaOf(home, meta.ForkedFrom)
 			}
+			all = append(all, one)
 		}
 		return all
 	})
-	for _, fork := range forks { // the fork of another agent, or of the user, is open in a process elsewhere
-		if fork.ForkedFrom == s.ConversationID && cli.Resolved(fmt.Sprintf("/proc/%d/cwd", fork.Holder)) == s.Resolved(s.Worktree) {
-			folder = fork.Cwd
+	for _, one := range forks {
+		if !slices.Contains(one.origins, s.ConversationID) {
+			continue
+		}
+		// The fork of another agent, or of the user, is open in a process elsewhere.
+		if pid := cli.LockedBy(cli.GlobQuote(one.lock)); pid != 0 && cli.Resolved(fmt.Sprintf("/proc/%d/cwd", pid)) == s.Resolved(s.Worktree) {
+			folder = one.folder
 		}
 	}
 	return folder
