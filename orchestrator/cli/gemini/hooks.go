@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/hooks"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/questions"
 	"paw/orchestrator/cli/internal/records"
@@ -21,23 +22,14 @@ var hookEvents = []string{"SessionStart", "BeforeAgent", "Notification:ToolPermi
 const nothing = "[no response text]"
 
 type hookPayload struct {
-	SessionID        string `json:"session_id"`
-	TranscriptPath   string `json:"transcript_path"`
-	Cwd              string `json:"cwd"`
-	Source           string `json:"source"`
-	Reason           string `json:"reason"`
-	Prompt           string `json:"prompt"`
-	PromptResponse   string `json:"prompt_response"`
-	NotificationType string `json:"notification_type"`
-	Message          string `json:"message"`
-
-	Details struct {
+	hooks.Payload
+	PromptResponse string `json:"prompt_response"`
+	Details        struct {
 		Title   string `json:"title"`
 		Command string `json:"command"`
 		Tool    string `json:"toolName"` // name of an MCP server's tool
 		Prompt  string `json:"prompt"`
 	} `json:"details"`
-
 	Timestamp time.Time `json:"timestamp"`
 }
 
@@ -46,18 +38,17 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return turn.Event{}, err
 	}
-	e := turn.Event{Conversation: p.SessionID, Transcript: p.TranscriptPath, Folder: p.Cwd}
+	e := p.Named(name)
 	switch {
-	case name == "SessionStart":
-		e.Kind, e.Source = turn.KindSessionStart, p.Source
 	case name == "BeforeAgent":
-		e.Kind, e.Prompt = turn.KindPrompt, prompts.OwnWords(p.Prompt)
+		e = p.Event(turn.KindPrompt)
+		e.Prompt = prompts.OwnWords(p.Prompt)
 	case name == "Notification" && p.NotificationType == "ToolPermission":
-		e.Kind, e.Message = turn.KindInput, p.question()
+		e = p.Event(turn.KindInput)
+		e.Message = p.question()
 	case name == "AfterAgent":
+		e = p.Event("")
 		p.end(&e)
-	case name == "SessionEnd":
-		e.Kind, e.Source = turn.KindSessionEnd, p.Reason
 	}
 	return e, nil
 }
