@@ -264,7 +264,7 @@ func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 			_, err := t.see(ctx)
 			return err != nil || !t.isGone()
 		}
-		if done, err := t.awaitArrival(ctx, sent, handedPatience+t.long, back); done {
+		if done, err := t.awaitArrival(ctx, sent, pagePatience+t.long, back); done {
 			return err
 		}
 		again, patience = !t.isGone() && t.screen.Box != cli.BoxEmpty, handedPatience+t.long

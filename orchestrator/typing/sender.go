@@ -126,6 +126,10 @@ func (t *sender) reports() bool { return !t.found.Agent(t.Record.Name).Turns.Hoo
 // out of its box.
 const handedPatience = 30 * time.Second
 
+// pagePatience is how long a CLI may show nothing between two pages: opencode needed over 30 s at a
+// load of 25.
+const pagePatience = 2 * time.Minute
+
 // loginDialog is the dialog of a CLI that cannot answer any prompt yet.
 const loginDialog = "asks you to log in"
 
