@@ -65,10 +65,11 @@ func (t *sender) runs(ctx context.Context, f observe.Facts) (*observe.Agent, ses
 	switch f.Running(*a) {
 	case live.InPane:
 		if a.Turns.SetUp != "" {
-			return nil, session.AgentStatus{}, t.settingUp(a.Turns)
+			// What is typed would go to the set-up command.
+			return nil, session.AgentStatus{}, t.refusalFor(errSettingUp, "its worktree is being set up: %s", a.Turns.SetUp)
 		}
 	case live.Starting:
-		return nil, session.AgentStatus{}, t.starting()
+		return nil, session.AgentStatus{}, t.refusalFor(errStarting, "its CLI is starting")
 	case live.NothingRuns:
 		return nil, session.AgentStatus{}, t.notRunning()
 	default:

@@ -93,11 +93,11 @@ const (
 	readFor      = 50 * time.Millisecond // how long nothing may wait in the terminal: the kernel is late on a busy machine
 )
 
-// awaitRead waits until the program has read all that was typed, and reports whether it has.
-func (t *sender) awaitRead(ctx context.Context) bool {
+// awaitRead waits until a program has read all that was typed, and reports whether it has.
+func awaitRead(ctx context.Context, p tmux.Program, patience time.Duration) bool {
 	since := time.Now()
-	return poll.Until(ctx, poll.Tick, pastePatience+t.long, func() bool {
-		if !t.program.HasRead() {
+	return poll.Until(ctx, poll.Tick, patience, func() bool {
+		if !p.HasRead() {
 			since = time.Now()
 		}
 		return time.Since(since) > readFor
@@ -111,7 +111,7 @@ func (t *sender) pasteParts(ctx context.Context) error {
 	unread, reads := 0, true
 	for i, part := range t.cli.Pastes(t.text, t.rows) {
 		if unread += len(part) + marksSize; i > 0 && reads && unread > terminalSize {
-			reads, unread = t.awaitRead(ctx), len(part)+marksSize
+			reads, unread = awaitRead(ctx, t.program, pastePatience+t.long), len(part)+marksSize
 		}
 		switch {
 		case i == 0:

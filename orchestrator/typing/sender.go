@@ -19,7 +19,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -308,18 +307,10 @@ func (t *sender) notRunning() *errs.Error {
 	return e
 }
 
-// starting returns the refusal for an agent whose CLI is starting.
-func (t *sender) starting() *errs.Error {
-	e := t.refusal("its CLI is starting")
-	e.Err = errStarting
-	return e
-}
-
-// settingUp returns the refusal for an agent whose worktree is being set up: what is typed would go to
-// the set-up command.
-func (t *sender) settingUp(seen live.Turns) *errs.Error {
-	e := t.refusal("its worktree is being set up: %s", seen.SetUp)
-	e.Err = errSettingUp
+// refusalFor is like refusal, and says by an error of its own why there is no process to type to.
+func (t *sender) refusalFor(err error, format string, args ...any) *errs.Error {
+	e := t.refusal(format, args...)
+	e.Err = err
 	return e
 }
 
