@@ -4,8 +4,6 @@ package copilot
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,22 +56,12 @@ func (c driver) Resume(s cli.Spec) (cli.Command, error) {
 // Conversation finds the folder of an id. copilot cannot resume a conversation without a message,
 // but starts one under the same id.
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
-	file := c.file(s)
-	if _, err := os.Stat(filepath.Dir(file)); errors.Is(err, fs.ErrNotExist) {
-		return cli.Conversation{Reason: "copilot has no conversation of this id"}, nil
+	found, err := records.Lookup(c.file(s), "copilot has no conversation of this id", func(line eventLine) bool { return line.Type == "user.message" })
+	if _, missing := os.Stat(filepath.Dir(c.file(s))); err == nil && !found.Found && missing == nil {
+		found = cli.Conversation{Found: true, Transcript: c.file(s), Reason: "the conversation has no message yet"}
 	}
-	used, err := records.Holds(file, func(line struct {
-		Type string `json:"type"`
-	}) bool {
-		return line.Type == "user.message"
-	})
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return cli.Conversation{}, err
-	case !used:
-		return cli.Conversation{Found: true, Transcript: file, Reason: "the conversation has no message yet"}, nil
-	}
-	return cli.Conversation{Found: true, Resumable: true, Transcript: file}, nil
+	found.NewID = false
+	return found, err
 }
 
 // file returns the path of a conversation's record of events.

@@ -92,7 +92,11 @@ var (
 // Lookup looks up a conversation that is one file and whose id cannot be used again before it has a
 // prompt. said recognizes a prompt; missing is the reason when there is no file.
 func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, error) {
-	used, err := Holds(file, said)
+	used := false
+	err := EachLine(file, func(line T) bool {
+		used = said(line)
+		return !used
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Conversation{Reason: missing}, nil
@@ -102,16 +106,6 @@ func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, e
 		return cli.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}, nil
 	}
 	return cli.Conversation{Found: true, Resumable: true, Transcript: file}, nil
-}
-
-// Holds reports whether a line of the file satisfies match.
-func Holds[T any](path string, match func(T) bool) (bool, error) {
-	found := false
-	err := EachLine(path, func(value T) bool {
-		found = match(value)
-		return !found
-	})
-	return found, err
 }
 
 // IsOpen reports whether last is an open turn, whose end is to be found.
