@@ -2,7 +2,6 @@ package claude
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -153,7 +152,7 @@ type storeLine struct {
 	Entrypoint  string    `json:"entrypoint"`
 	Cwd         string    `json:"cwd"`
 	Message     struct {
-		Content json.RawMessage `json:"content"`
+		Content contents `json:"content"`
 	} `json:"message"`
 }
 
@@ -171,23 +170,8 @@ func firstMessage(file string) (*storeLine, error) {
 
 // isMessage reports whether the user wrote the line. Notices and local commands are user lines too.
 func (l storeLine) isMessage() bool {
-	if l.Type != "user" || l.IsMeta || l.IsSidechain {
-		return false
-	}
-	var text string
-	if json.Unmarshal(l.Message.Content, &text) == nil {
-		return text != "" && !strings.HasPrefix(text, "<command-name>") && !strings.HasPrefix(text, "<local-command-")
-	}
-	var blocks []struct {
-		Type string `json:"type"`
-	}
-	if json.Unmarshal(l.Message.Content, &blocks) != nil {
-		return false
-	}
-	for _, block := range blocks {
-		if block.Type == "text" || block.Type == "image" || block.Type == "document" {
-			return true
-		}
-	}
-	return false
+	return l.Type == "user" && !l.IsMeta && !l.IsSidechain && slices.ContainsFunc(l.Message.Content, func(block contentBlock) bool {
+		isText := block.Text != "" && !strings.HasPrefix(block.Text, "<command-name>") && !strings.HasPrefix(block.Text, "<local-command-")
+		return block.Type == "text" && isText || block.Type == "image" || block.Type == "document"
+	})
 }

@@ -37,7 +37,7 @@ type turnLine struct {
 		ResetsAt int64  `json:"resetsAt"` // Unix time in seconds
 	} `json:"quotaLimits"`
 	Message struct {
-		Content json.RawMessage `json:"content"`
+		Content contents `json:"content"`
 	} `json:"message"`
 }
 
@@ -256,17 +256,8 @@ func promptType(prompt string) turn.Type {
 	return ""
 }
 
-func (l turnLine) text() string {
-	var text string
-	if json.Unmarshal(l.Message.Content, &text) == nil {
-		return text
-	}
-	var blocks []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(l.Message.Content, &blocks)
-	for _, block := range blocks {
+func (l turnLine) text() (text string) {
+	for _, block := range l.Message.Content {
 		if block.Type == "text" {
 			text += block.Text
 		}
