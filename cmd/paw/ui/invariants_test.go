@@ -259,3 +259,18 @@ func countedBelow(m *Model) (more, last int) {
 	}
 	return more, last
 }
+
+// TestAnswerToAPlanThatIsNotThereYet: it answers nothing, and the plan stays in view and asks.
+func TestAnswerToAPlanThatIsNotThereYet(t *testing.T) {
+	paw := &played{pages: map[string]string{"land shop/tests --dry-run": "land turn 12 of shop/tests into main\n"}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 100, 24), "3")
+	plan := m.Update(m.Update(press("L"))())
+	for _, key := range []string{"y", "Y"} {
+		if m.Update(press(key)); m.run == nil || m.ask != nil {
+			t.Fatalf("after %s the plan is not in view", key)
+		}
+	}
+	if m = after(m, plan()); m.ask == nil {
+		t.Errorf("it does not ask:\n%s", screenOf(m))
+	}
+}

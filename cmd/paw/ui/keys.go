@@ -262,6 +262,9 @@ func (m *Model) inOutput(word string) tea.Cmd {
 		m.scrollRun(by)
 		return nil
 	}
+	if next := m.run.next; next != nil && !m.run.over && next.choose[word] != "" { // an answer to a plan that is not there yet
+		return nil
+	}
 	if m.leaveRun(); m.run != nil { // the output of another command is shown next
 		return nil
 	}
