@@ -105,7 +105,10 @@ var keysOfAnswers = map[string]string{"yes": "y", "no": "n", "always": "A"}
 // asked shows the agent's question with the keys of the answers. The answer goes to exactly this
 // question, by the question's ID.
 func asked(m *Model, a Agent, q Question, err error) tea.Cmd {
-	if err != nil {
+	switch {
+	case err != nil && !a.Asks:
+		return m.say(true, "%s asks nothing", a.Name)
+	case err != nil:
 		m.show(m.failure(err, "answer", a.Key()))
 		return nil
 	}

@@ -274,3 +274,11 @@ func TestAnswerToAPlanThatIsNotThereYet(t *testing.T) {
 		t.Errorf("it does not ask:\n%s", screenOf(m))
 	}
 }
+
+// TestAnswerWhereNothingIsAsked: a line at the bottom says so, and no page opens.
+func TestAnswerWhereNothingIsAsked(t *testing.T) {
+	m := typed(opened(&played{}, fiveAgents(), Options{}, 100, 24), "3", "a")
+	if m.run != nil || !strings.Contains(screenOf(m), "tests asks nothing") {
+		t.Errorf("a page, or no word of it:\n%s", screenOf(m))
+	}
+}
