@@ -175,9 +175,15 @@ func pause(began time.Time) {
 }
 
 // tmux ARGS...: runs tmux with the script's own server, which may answer for a moment after its last
-// session has ended: ! tmux list-sessions also holds if it names none.
+// session has ended: ! tmux list-sessions also holds if it names none, and a call that it has ended in is made again.
 func cmdTmux(ts *testscript.TestScript, neg bool, args []string) {
-	err := ts.Exec("tmux", append([]string{"-S", ts.Getenv("PAW_TMUX_SOCKET")}, args...)...)
+	var err error
+	for began := time.Now(); time.Since(began) < patience; pause(began) {
+		err = ts.Exec("tmux", append([]string{"-S", ts.Getenv("PAW_TMUX_SOCKET")}, args...)...)
+		if err == nil || !strings.HasPrefix(ts.ReadFile("stderr"), "server exited") {
+			break
+		}
+	}
 	none := err == nil && args[0] == "list-sessions" && ts.ReadFile("stdout") == ""
 	if (err != nil || none) != neg {
 		ts.Fatalf("tmux %s: %v", strings.Join(args, " "), err)
