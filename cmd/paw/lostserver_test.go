@@ -9,7 +9,7 @@ import (
 func TestTerminalOfADeadServer(t *testing.T) {
 	t.Parallel()
 	w := started(t, "demo")
-	terminal := w.terminal("paw attach shop; echo ended with $?")
+	terminal := w.terminal("paw attach shop; echo ended with $?; exec cat")
 	terminal.awaits("[paw-shop] 0:")
 	killServer(w.socket)
 	terminal.awaits("ended with 1")

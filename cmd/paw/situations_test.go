@@ -209,7 +209,7 @@ func (w *world) nextAlone(key string) output {
 // shownWithin returns what a script has put on a large terminal once a text is there.
 func (w *world) shownWithin(script, text string) string {
 	w.t.Helper()
-	o := w.sized(200, 170, script)
+	o := w.sized(200, 170, script+"; exec cat") // tmux may lose output right before the end of a program
 	o.awaits(text)
 	defer killServer(o.socket)
 	return o.screen()

@@ -127,14 +127,13 @@ func TestWatchLeavesTheScreenAsItWas(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
-	terminal := w.terminal("trap : INT; echo; echo before; paw status --watch; echo after")
+	terminal := w.terminal("trap : INT; echo; echo before; paw status --watch; echo after; exec cat")
 	terminal.awaits("Ctrl-C ends this", "AGENT  CLI")
 	if strings.Contains(terminal.screen(), "before") {
 		t.Errorf("it is not on the other screen:\n%s", terminal.screen())
 	}
 	terminal.press("C-c")
-	waitFor(t, "the terminal has ended", func() bool { return terminal.ended() })
-	// The message about the dead pane has scrolled the first line away.
+	terminal.awaits("after")
 	if got := strings.Fields(terminal.screen()); len(got) < 2 || got[0] != "before" || got[1] != "after" {
 		t.Errorf("after it:\n%s", terminal.screen())
 	}
@@ -156,12 +155,10 @@ func TestPager(t *testing.T) {
 	t.Parallel()
 	w := started(t, "one")
 	w.git(w.repo, "config", "core.pager", "sed 's/^/paged: /'; echo left")
-	terminal := w.terminal("echo; paw turns; paw turns | cat; paw --no-pager turns; GIT_PAGER=true paw turns; echo $?")
-	waitFor(t, "the terminal has ended", func() bool { return terminal.ended() })
-	want := "paged: no turns yet left no turns yet no turns yet 0"
-	if got := strings.Join(strings.Fields(terminal.screen()), " "); !strings.Contains(got, want) {
-		t.Errorf("%s\nwant %s", got, want)
-	}
+	terminal := w.terminal("echo; paw turns; paw turns | cat; paw --no-pager turns; GIT_PAGER=true paw turns; echo $?; exec cat")
+	waitFor(t, "all is shown, paged where it is to be", func() bool {
+		return strings.Contains(strings.Join(strings.Fields(terminal.screen()), " "), "paged: no turns yet left no turns yet no turns yet 0")
+	})
 }
 
 // TestQueueIsShownOnTerminal: on a terminal a change of the queue ends with the queue as it is then.
@@ -173,14 +170,14 @@ func TestQueueIsShownOnTerminal(t *testing.T) {
 	if out := w.ok(w.paw("queue", "add", "a", "one")).stdout; out != "t1\n" {
 		t.Errorf("in a pipe: %q", out)
 	}
-	w.terminal("paw queue add a two; paw queue hold t2; echo end").awaits("t2  waiting  a", "t2  held     a", "you", "end")
+	w.terminal("paw queue add a two; paw queue hold t2; echo end; exec cat").awaits("t2  waiting  a", "t2  held     a", "you", "end")
 }
 
 // TestLeavingASessionSaysWhatGoesOn: who leaves a session reads that its agents go on, and how to come back.
 func TestLeavingASessionSaysWhatGoesOn(t *testing.T) {
 	t.Parallel()
 	w := started(t, "a", "b")
-	o := w.terminal("paw attach; echo end")
+	o := w.terminal("paw attach; echo end; exec cat")
 	o.awaits("C-b d leaves")
 	w.ok(o.tmux("set-option", "-g", "prefix", "C-q", ";", "send-keys", "C-b", "d"))
 	o.awaits("paw: note: 2 agents go on; paw opens the desk, paw attach shop comes back", "end")
