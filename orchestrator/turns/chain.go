@@ -11,6 +11,7 @@ import (
 
 	"paw/config/disk"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/session/turn"
 	"paw/worktree"
@@ -74,10 +75,16 @@ func (c *Chain) Then(ctx context.Context, commit, head, what string) (states.Sta
 			return states.State{Twin: c.last.Twin, Snapshot: commit, Head: head, Log: c.last.Log}, err
 		}
 	}
-	return c.Repo.States().Next(ctx, c.last, states.Taken{
-		Snapshot: commit, Head: head, Name: c.Record.TurnSession + " " + what, AdminDir: c.adminDir(), Dir: app.RootIn(c.Repo.Repository),
+	root := app.RootIn(c.Repo.Repository)
+	now, err := c.Repo.States().Next(ctx, c.last, states.Taken{
+		Snapshot: commit, Head: head, Name: c.Record.TurnSession + " " + what, AdminDir: c.adminDir(), Dir: root,
 		From: c.sources, Others: c.others,
 	})
+	if errors.Is(err, objects.ErrUnrelated) {
+		err = errs.New(errs.Refused, "%s: its branch has merged one without a commit in common, so nobody can tell what of its files is its work", c.Record.Name).
+			Hint("git -C %s merge %s", errs.Quote(root), errs.Quote(c.Record.Branch))
+	}
+	return now, err
 }
 
 // adminDir returns the git directory of the worktree, "" if it is gone.

@@ -132,9 +132,6 @@ func (s *Store) reached(ctx context.Context, heads, tips []string, made map[stri
 // else a commit that has those that were taken alone.
 func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (string, error) {
 	merged, err := s.objects.MergeTree(ctx, t.Dir, before, commit)
-	if errors.Is(err, objects.ErrUnrelated) { // of a branch that was begun anew nobody can tell what was got
-		return "", nil
-	}
 	if err != nil {
 		return "", err
 	}
