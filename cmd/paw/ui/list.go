@@ -193,13 +193,13 @@ func (f frame) heading(agents []Agent, g Group) string {
 		if a.Group == g {
 			n++
 		}
-		if a.Dead {
+		if a.Dead && a.Group == g && a.Session == agents[0].Session {
 			dead++
 		}
 	}
 	heading := f.paint(groupNames[g], bold) + " " + f.paint(fmt.Sprint(n), g.style())
 	if g == NeedsYou && dead == n && n > 1 {
-		heading += "  " + f.paint("tmux has died: R brings all back", g.style())
+		heading += "  " + f.paint("their tmux session is gone: R brings them back", g.style())
 	}
 	return heading
 }
