@@ -207,17 +207,20 @@ func pair(begins []int, messages []history.Message, said []int, turns []turn.Rec
 	for n := 0; inOrder && n < len(said); n++ {
 		inOrder = fits(said[n], asked[n])
 	}
+	if inOrder {
+		for n, i := range said {
+			begins[asked[n]] = i
+		}
+		return
+	}
 	n := 0
-	for k, i := range said {
-		for !inOrder && n+1 < len(asked) && fits(i, asked[n+1]) {
+	for _, i := range said {
+		for n+1 < len(asked) && fits(i, asked[n+1]) {
 			further := cmp.Compare(away(i, asked[n+1]), away(i, asked[n]))
 			if further > 0 || further == 0 && begins[asked[n]] < 0 {
 				break
 			}
 			n++
-		}
-		if inOrder {
-			n = k
 		}
 		if t := asked[n]; fits(i, t) && (begins[t] < 0 || away(i, t) < away(begins[t], t)) {
 			begins[t] = i
