@@ -305,7 +305,7 @@ func (w *cliWorld) turn(n int) turnJSON {
 }
 
 // finished waits until the agent is idle after a tagged turn with a number above after, and checks the
-// turn's tag. A turn may be followed at once by that of a queued prompt.
+// turn's tag. The turn of a queued prompt may follow at once.
 func (w *cliWorld) finished(after int) turnJSON {
 	w.t.Helper()
 	var last turnJSON

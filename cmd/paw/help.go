@@ -15,7 +15,6 @@ import (
 
 	"paw/config/display"
 	"paw/config/lazyregexp"
-
 	"paw/orchestrator/errs"
 )
 

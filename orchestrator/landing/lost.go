@@ -11,8 +11,8 @@ import (
 	"paw/worktree/states"
 )
 
-// lost is what a branch lacks of an agent's own work that its history has: it was reverted, or merged by hand and reverted, or an agent
-// that was started from it has taken it back and landed.
+// lost is work of an agent that is in a branch's history, and no more in its files: the user has reverted it, or another agent that
+// began with it has taken it back and landed.
 type lost struct {
 	paths     []string
 	conflicts []string     // other paths, where it is not known
@@ -23,9 +23,9 @@ type lost struct {
 	later     []string     // states that followed
 }
 
-// lostOf finds what a branch has lost of the work that led to a state which it knows. What a landing had, and somebody has changed
-// since, is not lost; with reverted, what git revert took out of it is. Neither is what the agent took back itself, before the state
-// now or before a landing.
+// lostOf finds what a branch has lost of the work that led to a state in the branch's history. Three things are not lost: what
+// somebody has changed since it landed (what git revert took out counts as lost where reverted is set), what the agent itself took
+// back before the state now, and what it took back before a landing.
 func (w work) lostOf(ctx context.Context, t target, state, now string, reverted bool) (l lost, err error) {
 	begin := w.begin()
 	if begin == "" || begin == state {

@@ -44,8 +44,8 @@ func (o Observation) byTurns() session.AgentStatus {
 	return session.AgentStatus{State: session.StateUnknown, Source: session.SourceNone, Reason: session.ReasonSilent, Cause: session.CauseSilent}
 }
 
-// broughtBack says of an idle agent whose last turn was in an earlier launch that it has been idle since then, and, where
-// that turn was cut or has failed, that nobody goes on with it.
+// broughtBack corrects the state of an idle agent whose CLI has had no turn since it was launched again: the agent is idle since
+// its last turn ended. If that turn was cut or has failed, the state says so, since the CLI does not go on with it by itself.
 func (o Observation) broughtBack(st session.AgentStatus) session.AgentStatus {
 	if st.State != session.StateIdle || o.Last == nil || o.Last.Launch == o.Launch || o.Last.EndedAt == nil {
 		return st

@@ -35,8 +35,8 @@ const (
 // modelTools ask for more than a permission.
 var modelTools = []string{"AskUserQuestion", "ExitPlanMode"}
 
-// permissionFile returns the path of the file of one hook, by the process ids of claude and of the hook; with "*" for hook, a
-// pattern for those of all hooks of that claude.
+// permissionFile returns the path of the file that a waiting hook of claude has, by the process ids of both. With "*" for hook it is
+// a pattern for the files of all hooks of that claude.
 func permissionFile(folder string, claude int, hook any) string {
 	return filepath.Join(folder, fmt.Sprintf("claude-permission-%d-%v", claude, hook))
 }
