@@ -315,14 +315,19 @@ func (m sessionMeta) interactive() bool {
 	return string(m.Source) == `"cli"` && (m.ThreadSource == "" || m.ThreadSource == "user")
 }
 
-// metaOf returns the head of a conversation's rollout file, the zero value where there is none.
-func metaOf(home, id string) (meta sessionMeta) {
-	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(home), "sessions", "*", "*", "*", "rollout-*-"+cli.GlobQuote(id)+".jsonl"))
-	if len(files) > 0 {
-		meta, _ = readMeta(files[0])
+// rollouts returns the rollout files of all conversations, by id.
+func rollouts(home string) map[string]string {
+	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(home), "sessions", "*", "*", "*", "rollout-*.jsonl"))
+	found := make(map[string]string, len(files))
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
+		found[name[max(0, len(name)-idLength):]] = file
 	}
-	return meta
+	return found
 }
+
+// idLength is the length of an id, which ends the name of a rollout file.
+const idLength = len("00000000-0000-0000-0000-000000000000")
 
 // readMeta reads the session_meta line, which is the first one; a file without it gives the zero
 // value.
