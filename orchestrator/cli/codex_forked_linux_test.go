@@ -14,7 +14,7 @@ import (
 // process has open is of another agent.
 func TestCodexForkedTo(t *testing.T) {
 	l := newLab(t)
-	const id, first, fork = "11111111-2222-4333-8444-555555555555", "55555555-2222-4333-8444-555555555555", "99999999-2222-4333-8444-555555555555"
+	const id, first, fork = "01a226bf-4900-7111-8444-555555555555", "01a226bf-4900-7222-8444-555555555555", "01a226bf-4900-7333-8444-555555555555"
 	meta := func(id, more string) string {
 		return fmt.Sprintf(`{"timestamp":"2026-11-29T10:00:00Z","type":"session_meta","payload":{"id":%q,"source":"cli","thread_source":"user"%s}}`+"\n", id, more)
 	}

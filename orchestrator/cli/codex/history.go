@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/records"
@@ -315,19 +317,20 @@ func (m sessionMeta) interactive() bool {
 	return string(m.Source) == `"cli"` && (m.ThreadSource == "" || m.ThreadSource == "user")
 }
 
-// rollouts returns the rollout files of all conversations, by id.
-func rollouts(home string) map[string]string {
-	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(home), "sessions", "*", "*", "*", "rollout-*.jsonl"))
-	found := make(map[string]string, len(files))
-	for _, file := range files {
-		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
-		found[name[max(0, len(name)-idLength):]] = file
+// metaOf returns the head of a conversation's rollout file, the zero value where there is none. The id of a conversation begins with
+// the time, and its file is in the folder of that day, in local time: years of folders need not be read.
+func metaOf(home, id string) (meta sessionMeta) {
+	parsed, _ := uuid.Parse(id)
+	seconds, _ := parsed.Time().UnixTime()
+	for _, days := range []int{0, -1, 1} {
+		day := time.Unix(seconds, 0).AddDate(0, 0, days).Format("2006/01/02")
+		if files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(home), "sessions", day, "rollout-*-"+cli.GlobQuote(id)+".jsonl")); len(files) > 0 {
+			meta, _ = readMeta(files[0])
+			return meta
+		}
 	}
-	return found
+	return meta
 }
-
-// idLength is the length of an id, which ends the name of a rollout file.
-const idLength = len("00000000-0000-0000-0000-000000000000")
 
 // readMeta reads the session_meta line, which is the first one; a file without it gives the zero
 // value.

@@ -49,22 +49,12 @@ func (c driver) forkedTo(s cli.Spec) (folder string) {
 	home := cli.Folder(s.Env, "CODEX_HOME", ".codex")
 	forks := cli.Once(s.Look, "forks of codex in "+home, func() (all []fork) {
 		locks, _ := filepath.Glob(filepath.Join(cli.GlobQuote(home), "thread-writer-locks", "*.lock"))
-		if len(locks) == 0 {
-			return nil
-		}
-		files := rollouts(home) // listed once: there may be a folder for each day of years
-		metaOf := func(id string) (meta sessionMeta) {
-			if file := files[id]; file != "" {
-				meta, _ = readMeta(file)
-			}
-			return meta
-		}
 		for _, lock := range locks { // ids begin with the time
-			meta := metaOf(strings.TrimSuffix(filepath.Base(lock), ".lock"))
+			meta := metaOf(home, strings.TrimSuffix(filepath.Base(lock), ".lock"))
 			one := fork{lock: lock, folder: meta.Cwd}
 			for interactive := meta.interactive(); interactive && meta.ForkedFrom != "" && len(one.origins) < longestFork; {
 				one.origins = append(one.origins, meta.ForkedFrom)
-				meta = metaOf(meta.ForkedFrom)
+				meta = metaOf(home, meta.ForkedFrom)
 			}
 			all = append(all, one)
 		}
