@@ -41,7 +41,7 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 		if err != nil {
 			return "", err
 		}
-		twin, err = s.getting(ctx, twin, one, t)
+		twin, err = s.getting(ctx, twin, one.commit, since.merged(one.head), t)
 	}
 	if err != nil {
 		return "", err
@@ -53,8 +53,8 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 	return s.join(ctx, twin, other, t)
 }
 
-// getting is got for one commit.
-func (s *Store) getting(ctx context.Context, twin, commit string, t Taken) (string, error) {
+// getting is got for one commit. into is what HEAD was before the merge or rebase that came to it, "" for another move.
+func (s *Store) getting(ctx context.Context, twin, commit, into string, t Taken) (string, error) {
 	if has, err := s.objects.Contains(ctx, twin, commit); has || err != nil {
 		return twin, err
 	}
@@ -62,11 +62,49 @@ func (s *Store) getting(ctx context.Context, twin, commit string, t Taken) (stri
 	if err != nil {
 		return "", err
 	}
-	taken, err := s.taken(ctx, side, commit, t)
+	brought, err := s.brought(ctx, side, commit, into, t)
+	if err != nil {
+		return "", err
+	}
+	taken, err := s.taken(ctx, side, brought, commit, t)
 	if taken == "" || err != nil {
 		return twin, err
 	}
 	return s.join(ctx, twin, taken, t)
+}
+
+// brought returns what a merge or a rebase of a commit into a HEAD may have brought to a state: the commit, or the part of it that
+// is newer than what both have. After a git reset --soft, HEAD says that it has commits that the files have not, and git leaves these out.
+func (s *Store) brought(ctx context.Context, state, commit, into string, t Taken) (string, error) {
+	if into == "" {
+		return commit, nil
+	}
+	base, err := s.plain.MergeBase(ctx, into, commit)
+	if base == "" || err != nil {
+		return commit, err
+	}
+	if has, err := s.objects.Contains(ctx, state, base); has || err != nil {
+		return commit, err
+	}
+	before, err := s.objects.MergeBase(ctx, state, commit)
+	if before == "" || err != nil {
+		return commit, err
+	}
+	history, err := s.lines(ctx, s.plain, state, "^"+before, "--")
+	for _, one := range history {
+		if one.of == base { // the state has that in part
+			before = one.id
+			break
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	merged, err := s.objects.MergeTrees(ctx, t.Dir, base, before, commit)
+	if err != nil || len(merged.Conflicts) > 0 {
+		return commit, err
+	}
+	return s.part(ctx, merged.Tree, t.Name, commit, before)
 }
 
 // merged returns the newest state of another agent that HEAD has, and neither the state before nor another
@@ -88,7 +126,7 @@ func (s *Store) merged(ctx context.Context, before string, tips []string, t Take
 		if has, err := s.objects.Contains(ctx, before, twin); has || err != nil {
 			return "", err
 		}
-		taken, err := s.taken(ctx, before, twin, t)
+		taken, err := s.taken(ctx, before, twin, twin, t)
 		if taken == twin {
 			return twin, err
 		}
@@ -100,7 +138,7 @@ func (s *Store) merged(ctx context.Context, before string, tips []string, t Take
 // reached returns the commits of other branches that HEAD has reached, in the order in which it came to them: an older one may
 // have brought a file that a newer one deletes. A commit that was made in the worktree itself, and then put on a branch, was not got, but what
 // came before it may have been.
-func (s *Store) reached(ctx context.Context, heads, tips []string, made map[string]bool) (found []string, err error) {
+func (s *Store) reached(ctx context.Context, heads, tips []string, made map[string]bool) (found []reached, err error) {
 	seen := map[string]bool{}
 	for _, head := range heads {
 		todo, err := s.plain.MergeBases(ctx, head, tips...) // the newest that any of them has
@@ -117,7 +155,7 @@ func (s *Store) reached(ctx context.Context, heads, tips []string, made map[stri
 				}
 				continue
 			}
-			found = append(found, one)
+			found = append(found, reached{one, head})
 		}
 		if err != nil {
 			return nil, err
@@ -126,11 +164,14 @@ func (s *Store) reached(ctx context.Context, heads, tips []string, made map[stri
 	return found, nil
 }
 
+// reached is a commit of another branch that HEAD has reached, and where HEAD was then.
+type reached struct{ commit, head string }
+
 // taken returns what of a commit was got, path by path. Of the paths that a merge of the commit into
 // the state before would change, those that are as they were before were not taken, unless a merge or
 // a rebase has resolved a conflict so. The result is the commit itself if all were taken, "" for none,
-// else a commit that has those that were taken alone.
-func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (string, error) {
+// else a commit that has those that were taken alone. HEAD has whole, of which the commit may be a part.
+func (s *Store) taken(ctx context.Context, before, commit, whole string, t Taken) (string, error) {
 	merged, err := s.objects.MergeTree(ctx, t.Dir, before, commit)
 	if err != nil {
 		return "", err
@@ -147,7 +188,7 @@ func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (stri
 	if err != nil {
 		return "", err
 	}
-	resolved, err := s.resolved(ctx, merged.Conflicts, commit, t)
+	resolved, err := s.resolved(ctx, merged.Conflicts, whole, t)
 	if err != nil {
 		return "", err
 	}
@@ -170,7 +211,7 @@ func (s *Store) taken(ctx context.Context, before, commit string, t Taken) (stri
 	}
 	for _, path := range brought {
 		if !slices.Contains(left, path) {
-			return s.partWithout(ctx, before, commit, part{left, kept, tree}, t)
+			return s.partWithout(ctx, before, commit, whole, part{left, kept, tree}, t)
 		}
 	}
 	return "", nil
@@ -241,7 +282,7 @@ func (s *Store) part(ctx context.Context, tree, name, commit string, parents ...
 
 // partWithout makes a commit that has of a commit's paths what was got; those that were left are as they were before the
 // commit and the state parted. A branch that has the commit has the part.
-func (s *Store) partWithout(ctx context.Context, before, commit string, p part, t Taken) (string, error) {
+func (s *Store) partWithout(ctx context.Context, before, commit, whole string, p part, t Taken) (string, error) {
 	base, err := s.objects.MergeBase(ctx, before, commit)
 	if err != nil || base == "" {
 		return "", err
@@ -253,5 +294,5 @@ func (s *Store) partWithout(ctx context.Context, before, commit string, p part, 
 	if err != nil {
 		return "", err
 	}
-	return s.part(ctx, tree, t.Name, commit, base)
+	return s.part(ctx, tree, t.Name, whole, base)
 }

@@ -170,6 +170,16 @@ func (all moves) visited(to string) (heads []string) {
 	return heads
 }
 
+// merged returns what HEAD was before the first merge or rebase onto another branch that moved it to a commit, "" for none.
+func (all moves) merged(to string) string {
+	for _, one := range all {
+		if one.is == to && (one.merges() || strings.Contains(one.why, "(start)")) {
+			return one.was
+		}
+	}
+	return ""
+}
+
 // onlyResets reports whether there is neither a merge nor a rebase: nothing that conflicts was resolved then.
 func (all moves) onlyResets() bool {
 	return !slices.ContainsFunc(all, func(one move) bool { return one.merges() || strings.HasPrefix(one.why, "rebase") })

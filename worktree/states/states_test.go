@@ -297,6 +297,35 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("f", "1\n2\n3\n4\n5\n6\n7\n8\n9 a"), "reset -q --soft main", "add -A", "commit -q -m soft")
 			w.expect("land", a.land(), "conflict")
 		}},
+		{"reset --soft over a rename, and a merge that brings lines into the old name", func(w *world) {
+			b := w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			w.Git("mv", "f", "g")
+			w.Commit("renamed")
+			a.turn(files("x", "1"), "reset -q --soft main", "add -A", "commit -q -m soft")
+			w.user("g", "1 user\n2\n3\n4\n5\n6\n7\n8\n9")
+			a.turn(files("y", "1"), "add -A", "commit -q -m y", "merge -q --no-edit main")
+			w.expect("merged", strings.SplitN(a.git("show", "HEAD:f"), "\n", 2)[0], "1 user")
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "landed f=1\n2\n3\n4\n5\n6\n7\n8\n9 r=readme x=1 y=1")
+		}},
+		{"reset --soft, and two merges that bring other lines of the same file", func(w *world) {
+			b := w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9", "u", "u")
+			a.turn(files("x", "1"), "reset -q --soft main", "add -A", "commit -q -m soft")
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9 user")
+			a.turn(nil, "merge -q --no-edit main")
+			w.user("f", "1 user\n2\n3\n4\n5 user\n6\n7\n8\n9 users")
+			a.turn(nil, "merge -q --no-edit main")
+			w.expect("merged", a.git("show", "HEAD:f"), "1\n2\n3\n4\n5 user\n6\n7\n8\n9 users")
+			tip := w.tip()
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "landed f=1\n2\n3\n4\n5\n6\n7\n8\n9 r=readme x=1")
+			w.Git("reset", "-q", "--hard", tip)
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9")
+			w.expect("land again", a.land()+" "+w.has(), "landed f=1 user\n2\n3\n4\n5\n6\n7\n8\n9 r=readme u=u x=1")
+		}},
 		{"another agent that has put all back is at the base", func(w *world) {
 			a, c := w.agent("a"), w.agent("c")
 			a.turn(files("a", "1"))
