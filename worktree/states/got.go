@@ -2,7 +2,6 @@ package states
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -83,11 +82,8 @@ func (s *Store) brought(ctx context.Context, state, commit, into string, t Taken
 	if base == "" || err != nil {
 		return commit, err
 	}
-	if has, err := s.objects.Contains(ctx, state, base); has || err != nil {
-		return commit, err
-	}
 	before, err := s.objects.MergeBase(ctx, state, commit)
-	if before == "" || err != nil {
+	if before == "" || before == base || err != nil {
 		return commit, err
 	}
 	history, err := s.lines(ctx, s.plain, state, "^"+before, "--")
@@ -102,6 +98,9 @@ func (s *Store) brought(ctx context.Context, state, commit, into string, t Taken
 	}
 	merged, err := s.objects.MergeTrees(ctx, t.Dir, base, before, commit)
 	if err != nil || len(merged.Conflicts) > 0 {
+		return commit, err
+	}
+	if tree, err := s.objects.TreeOf(ctx, commit); tree == merged.Tree || err != nil {
 		return commit, err
 	}
 	return s.part(ctx, merged.Tree, t.Name, commit, before)
@@ -201,26 +200,15 @@ func (s *Store) taken(ctx context.Context, before, commit, whole string, t Taken
 			left = append(left, path)
 		}
 	}
-	kept, tree, err := s.keptByGit(ctx, before, commit, left, t)
-	if err != nil {
-		return "", err
-	}
-	left = slices.DeleteFunc(left, func(path string) bool { return slices.Contains(kept, path) })
-	if len(left)+len(kept) == 0 {
+	if len(left) == 0 {
 		return commit, nil
 	}
 	for _, path := range brought {
 		if !slices.Contains(left, path) {
-			return s.partWithout(ctx, before, commit, whole, part{left, kept, tree}, t)
+			return s.partWithout(ctx, before, commit, whole, left, t)
 		}
 	}
 	return "", nil
-}
-
-// part says what of a commit a worktree has got: all but the paths in left, and those in kept as in tree.
-type part struct {
-	left, kept []string
-	tree       string
 }
 
 // lacks returns the paths in which the worktree does not have, beside what it has changed itself, what a
@@ -233,32 +221,6 @@ func (s *Store) lacks(ctx context.Context, before, merged string, t Taken) ([]st
 	}
 	paths, err := s.objects.ChangedPaths(ctx, t.Snapshot, both.Tree)
 	return slices.DeleteFunc(paths, func(path string) bool { return !t.reset && slices.Contains(both.Conflicts, path) }), err
-}
-
-// keptByGit returns which of the paths of a commit that seem not to be taken are as a merge or a rebase has left them, and
-// the tree of that merge: the agent's git knows nothing of grafts, and keeps work that has landed and was reverted.
-func (s *Store) keptByGit(ctx context.Context, before, commit string, left []string, t Taken) (kept []string, tree string, err error) {
-	if len(left) == 0 || t.reset {
-		return nil, "", nil
-	}
-	merged, err := s.plain.MergeTree(ctx, t.Dir, before, commit)
-	switch {
-	case errors.Is(err, objects.ErrUnrelated):
-		return nil, "", nil
-	case err != nil:
-		return nil, "", err
-	}
-	lacks, err := s.lacks(ctx, before, merged.Tree, t)
-	if err != nil {
-		return nil, "", err
-	}
-	changed, err := s.objects.ChangedPaths(ctx, before, t.Snapshot)
-	for _, path := range left {
-		if slices.Contains(changed, path) && !slices.Contains(lacks, path) && !slices.Contains(merged.Conflicts, path) {
-			kept = append(kept, path)
-		}
-	}
-	return kept, merged.Tree, err
 }
 
 // resolved returns the conflicts that a merge or a rebase may have resolved to what the worktree had before: none
@@ -282,15 +244,12 @@ func (s *Store) part(ctx context.Context, tree, name, commit string, parents ...
 
 // partWithout makes a commit that has of a commit's paths what was got; those that were left are as they were before the
 // commit and the state parted. A branch that has the commit has the part.
-func (s *Store) partWithout(ctx context.Context, before, commit, whole string, p part, t Taken) (string, error) {
+func (s *Store) partWithout(ctx context.Context, before, commit, whole string, left []string, t Taken) (string, error) {
 	base, err := s.objects.MergeBase(ctx, before, commit)
 	if err != nil || base == "" {
 		return "", err
 	}
-	tree, err := s.objects.TreeWith(ctx, commit, base, p.left)
-	if err == nil && len(p.kept) > 0 {
-		tree, err = s.objects.TreeWith(ctx, tree, p.tree, p.kept)
-	}
+	tree, err := s.objects.TreeWith(ctx, commit, base, left)
 	if err != nil {
 		return "", err
 	}
