@@ -85,6 +85,17 @@ func (m *landModel) left(s state) bool {
 	return slices.ContainsFunc(s.got, func(one string) bool { return !slices.Contains(history, one) })
 }
 
+// lost says whether main's history has something that the agent wrote, and main has it no more.
+func (m *landModel) lost(s state) bool {
+	p, main := m.past(), m.readFiles(m.repo).values()
+	for key, ids := range s.writes {
+		if last := ids[len(ids)-1]; p.writes[last] != unknown && main[key] != m.writes[last].value {
+			return true
+		}
+	}
+	return false
+}
+
 // newInIt says whether a state has a write that main's history does not have.
 func (m *landModel) newInIt(s state) bool {
 	p := m.past()

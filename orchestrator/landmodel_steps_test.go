@@ -127,6 +127,11 @@ func (m *landModel) committed(a *modelAgent, from ...past) {
 		all = all.and(one)
 	}
 	m.pasts[m.head(m.worktree(a.name))] = all.with(a.now, perhaps)
+	for key, ids := range a.now.writes {
+		if last := ids[len(ids)-1]; a.now.files.values()[key] == m.writes[last].value {
+			a.committed[last] = true
+		}
+	}
 }
 
 func (m *landModel) headPast(a *modelAgent) past { return m.pasts[m.head(m.worktree(a.name))] }
@@ -320,7 +325,7 @@ func (m *landModel) stepUpdate(r *rand.Rand) string {
 	done, err := landing.Update(m.t.Context(), m.h, m.load(), a.name, "", false)
 	m.load()
 	switch kind := kindOf(err); {
-	case kind == errs.Conflict && m.mayConflict(a.now), kind == errs.Refused && (a.now.foreign || m.left(a.now)):
+	case kind == errs.Conflict && m.mayConflict(a.now), kind == errs.Refused && (a.now.foreign || m.left(a.now)), lostOnly(err) && m.lost(a.now):
 		return said + ": " + err.Error()
 	case kind == errs.Conflict:
 		m.fail("update conflict", "%s: %v", said, err)

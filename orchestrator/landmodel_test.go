@@ -241,16 +241,19 @@ type modelAgent struct {
 	taken state // the last one that paw has taken
 	turns []state
 	undo  *state // what rewind --undo goes back to, nil where that is not known
+
+	committed map[int]bool // writes that a commit of its worktree has
 }
 
-// take is paw taking the state: what the agent has done since the last one is one step, and what ends it as it was is no work.
+// take is paw taking the state: what the agent has done since the last one is one step, and what ends it as it was is no work. What a commit
+// has of it is a step before: the user may merge that.
 func (a *modelAgent) take() {
 	was, is := a.taken.files.values(), a.now.files.values()
 	for key, ids := range a.now.writes {
 		before := a.taken.writes[key]
 		switch {
 		case len(ids) == len(before):
-		case was[key] != is[key]:
+		case was[key] != is[key], slices.ContainsFunc(ids[len(before):], func(id int) bool { return a.committed[id] }):
 			a.now.writes[key] = append(slices.Clone(before), ids[len(ids)-1])
 		case len(before) == 0:
 			delete(a.now.writes, key)
@@ -350,7 +353,7 @@ func (m *landModel) addAgent(name, base string, begin state, from *session.Origi
 	}
 	m.git(m.repo, "update-ref", turn.TagRef(one.TurnSession, 0), base)
 	m.s.Agents = append(m.s.Agents, one)
-	m.agents[name] = &modelAgent{name: name, now: begin, taken: begin.clone(), turns: []state{begin.clone()}}
+	m.agents[name] = &modelAgent{name: name, now: begin, taken: begin.clone(), turns: []state{begin.clone()}, committed: map[int]bool{}}
 	return one
 }
 
