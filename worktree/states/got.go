@@ -72,8 +72,8 @@ func (s *Store) getting(ctx context.Context, twin, commit, into string, t Taken)
 	return s.join(ctx, twin, taken, t)
 }
 
-// brought returns what a merge or a rebase of a commit into a HEAD may have brought to a state: the commit, or the part of it that
-// is newer than what both have. After a git reset --soft, HEAD says that it has commits that the files have not, and git leaves these out.
+// brought returns what a merge or a rebase of a commit into a HEAD may have brought to a state: the commit, or a part of it. The user's git
+// starts from what it takes for common: after a git reset --soft that is more than the files have, and of a landing it knows nothing.
 func (s *Store) brought(ctx context.Context, state, commit, into string, t Taken) (string, error) {
 	if into == "" {
 		return commit, nil
