@@ -246,15 +246,17 @@ type modelAgent struct {
 }
 
 // take is paw taking the state: what the agent has done since the last one is one step, and what ends it as it was is no work. What a commit
-// has of it is a step before: the user may merge that.
+// has of it the user may bring to main: whether what follows is work then is open.
 func (a *modelAgent) take() {
 	was, is := a.taken.files.values(), a.now.files.values()
 	for key, ids := range a.now.writes {
 		before := a.taken.writes[key]
 		switch {
 		case len(ids) == len(before):
-		case was[key] != is[key], slices.ContainsFunc(ids[len(before):], func(id int) bool { return a.committed[id] }):
+		case was[key] != is[key]:
 			a.now.writes[key] = append(slices.Clone(before), ids[len(ids)-1])
+		case slices.ContainsFunc(ids[len(before):], func(id int) bool { return a.committed[id] }):
+			a.now.writes[key], a.now.kept[ids[len(ids)-1]] = append(slices.Clone(before), ids[len(ids)-1]), true
 		case len(before) == 0:
 			delete(a.now.writes, key)
 		default:
