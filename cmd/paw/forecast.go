@@ -132,8 +132,8 @@ func withTarget(o observe.Forecast) string {
 		return withTarget(o) + ", but " + end
 	}
 	switch {
-	case o.CutShort != "":
-		return "unknown: a " + o.CutShort + " was cut short, paw recover ends it"
+	case o.Unknown != "":
+		return "unknown: " + o.Unknown
 	case len(o.Conflicts) > 0:
 		return first(o.Told)
 	case len(o.Submodules) > 0:
@@ -219,7 +219,8 @@ func forecastView(f *landing.Forecast) object {
 	agents := objects(f.Agents, func(o observe.Forecast) object {
 		return object{
 			{"name", o.Agent}, {"commit", o.Commit}, {"turn", orNull(o.Turn)}, {"files_changed", o.Files}, {"conflicts", o.Conflicts},
-			{"submodules", o.Submodules}, {"cut_short", orNull(o.CutShort)}, {"left_out", orNull(o.LeftOut)},
+			{"submodules", o.Submodules}, {"cut_short", orNull(o.CutShort)}, {"unknown", orNull(o.Unknown)},
+			{"left_out", orNull(o.LeftOut)},
 		}
 	})
 	pairs := objects(f.Pairs, func(p landing.Pair) object {

@@ -105,6 +105,9 @@ func (w work) pack(ctx context.Context, newest bool) (parcelState, error) {
 	one := parcelState{Agent: w.Record.Name}
 	if newest {
 		states, err := newestStates(ctx, w.Repo, target{}, []work{w})
+		if err == nil && states[0].Err != nil {
+			err = states[0].Err
+		}
 		if err != nil {
 			return packedError(one, err)
 		}

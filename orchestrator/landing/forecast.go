@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -119,7 +120,7 @@ func foreseen(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 			return nil, nil, err
 		}
 		if command != "" {
-			unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command})
+			unknown = append(unknown, observe.Forecast{Agent: w.Name, CutShort: command, Unknown: "a " + command + " was cut short, paw recover ends it"})
 			continue
 		}
 		agents = append(agents, work{asked: asked{Agent: h.Agent(s, w).In(m)}, handed: handed})
@@ -146,9 +147,21 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 		return nil, err
 	}
 	var twins []string
+	var known []work
+	var unknown []observe.Forecast
 	for i, w := range agents {
-		f.Agents = append(f.Agents, observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: newest[i].State, Turn: newest[i].Turn, LeftOut: w.badEnd(ctx)})
-		twins = append(twins, newest[i].Twin)
+		one := observe.Forecast{Agent: w.Record.Name, Target: t.branch, Commit: newest[i].State, Turn: newest[i].Turn}
+		if err := newest[i].Err; err != nil {
+			one.Unknown = strings.TrimPrefix(err.Error(), w.Record.Name+": ")
+			unknown = append(unknown, one)
+			continue
+		}
+		one.LeftOut = w.badEnd(ctx)
+		f.Agents, known, twins = append(f.Agents, one), append(known, w), append(twins, newest[i].Twin)
+	}
+	if agents = known; len(agents) == 0 {
+		f.Agents = unknown
+		return f, nil
 	}
 	ahead, err := m.States().Ahead(ctx, t.tip, twins...)
 	if err != nil {
@@ -178,6 +191,7 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 		err = f.pair(ctx, t, agents, twins, closer)
 	}
 	f.Order = order(f.Agents)
+	f.Agents = append(f.Agents, unknown...)
 	return f, err
 }
 

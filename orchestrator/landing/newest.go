@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"paw/orchestrator/errs"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/worktree"
@@ -11,7 +12,7 @@ import (
 )
 
 // newestStates returns the newest known states of agents: those of their chains and, if an agent's branch
-// has moved since, with the commits since then.
+// has moved since, with the commits since then. An agent whose state nobody can tell has the error.
 func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []work) (all []Handed, err error) {
 	var branches []string
 	for _, w := range agents {
@@ -40,18 +41,15 @@ func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []w
 	}
 	for i, w := range agents {
 		one := w.handed[w.Record.Name]
-		switch {
-		case chains[i] != nil:
-			now, err := w.newestState(ctx, t, chains[i], tips[w.Record.Branch])
-			if err != nil {
+		if chains[i] != nil {
+			one, err = w.newestState(ctx, t, chains[i], tips[w.Record.Branch])
+			if refused, ok := errors.AsType[*errs.Error](err); ok && refused.Kind == errs.Refused {
+				one.Err = refused
+			} else if err != nil {
 				return nil, err
 			}
-			all = append(all, now)
-		case one.Err != nil:
-			return nil, one.Err
-		default:
-			all = append(all, one)
 		}
+		all = append(all, one)
 	}
 	return all, nil
 }

@@ -261,6 +261,9 @@ type Forecast struct {
 	// CutShort is the killed command that was moving the worktree's files, so that the result of a
 	// landing is unknown; "" for none.
 	CutShort string
+
+	// Unknown says why nobody can tell what a landing would do, "" where it is known.
+	Unknown string
 }
 
 // Lands reports whether there is anything to land.
@@ -279,7 +282,7 @@ func (o *Forecast) CollidesWith() string {
 		return strings.Join(with, ", ")
 	case len(o.Submodules) > 0:
 		return "a submodule"
-	case o.CutShort != "":
+	case o.Unknown != "":
 		return "unknown"
 	case !o.Lands():
 		return ""
