@@ -135,7 +135,7 @@ func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (
 		forward, err = s.plain.Contains(ctx, t.Head, before.Head)
 	}
 	if !forward && err == nil {
-		if begin, err := s.rewritten(ctx, before.Head, t); begin != "" || err != nil {
+		if begin, err := s.rewritten(ctx, before, t); begin != "" || err != nil {
 			return begin, err
 		}
 		twin, err = s.back(ctx, before, t)
@@ -148,11 +148,11 @@ func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (
 
 // rewritten returns the commit with which a chain begins anew, where HEAD has a history that nothing of the chain is in, and
 // that a branch of t.From has, too: the history of both was rewritten. It is "" for any other move.
-func (s *Store) rewritten(ctx context.Context, head string, t Taken) (string, error) {
-	if head == "" || t.From == nil {
+func (s *Store) rewritten(ctx context.Context, before State, t Taken) (string, error) {
+	if before.Head == "" || t.From == nil {
 		return "", nil
 	}
-	if base, err := s.plain.MergeBase(ctx, t.Head, head); base != "" || err != nil && !objects.Vanished(err) {
+	if base, err := s.plain.MergeBase(ctx, t.Head, before.Twin); base != "" || err != nil && !objects.Vanished(err) {
 		return "", err
 	}
 	tips, err := t.From(ctx)

@@ -342,6 +342,16 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("x", "1"), "reset -q --hard "+b, "add -A", "commit -q -m x")
 			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme u=u x=1")
 		}},
+		{"the first commit amended, and then reset --soft to main", func(w *world) {
+			w.Git("checkout", "-q", "--orphan", "new")
+			w.Git("commit", "-q", "-m", "first")
+			w.Git("branch", "-M", "new", "main")
+			a := w.agent("a")
+			a.turn(files("a", "1"), "add -A", "commit -q --amend --no-edit")
+			w.user("u", "u")
+			a.turn(nil, "reset -q --soft main", "commit -q -a -m soft")
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme u=u")
+		}},
 		{"rebased onto what was before its beginning", func(w *world) {
 			b := w.tip()
 			u := w.user("u", "u")
