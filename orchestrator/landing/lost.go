@@ -2,6 +2,7 @@ package landing
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,12 +16,9 @@ import (
 // began with it has taken it back and landed.
 type lost struct {
 	paths     []string
-	conflicts []string     // other paths, where it is not known
-	tree      string       // what the branch has, with the work merged into it once more
+	tree      string       // what the branch has, with the work in these paths
+	conflicts []string     // those of the paths in which it cannot be merged
 	chain     states.Ahead // the work
-	merges    [][2]string  // what is merged for that, each with its own begin
-	had       []string     // commits of the branch that landed what the state has, and were not reverted
-	later     []string     // states that followed
 }
 
 // lostOf finds what a branch has lost of the work that led to a state in the branch's history. Three things are not lost: what
@@ -35,7 +33,7 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 	if err != nil {
 		return l, err
 	}
-	l.chain, l.later = chains[0], []string{now}
+	l.chain = chains[0]
 	own, err := w.Repo.States().Paths(ctx, l.chain)
 	if err != nil || len(own) == 0 {
 		return l, err
@@ -45,85 +43,182 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 	if len(differ) == 0 || err != nil {
 		return l, err
 	}
-	if err := w.landedBy(ctx, t, state, reverted, &l); err != nil {
+	since, err := w.Repo.Objects().ChangedPaths(ctx, begin, t.tip)
+	if err != nil {
 		return l, err
 	}
-	if len(l.merges) == 0 { // only what is as before the work
-		changed, err := w.Repo.Objects().ChangedPaths(ctx, begin, t.tip)
-		if err != nil {
-			return l, err
-		}
-		differ = slices.DeleteFunc(differ, func(path string) bool { return slices.Contains(changed, path) })
-		l.merges = l.chain.Work()
+	tip, err := w.workIn(ctx, t, t.tip, l.chain)
+	if err != nil {
+		return l, err
 	}
-	for i, commit := range slices.Concat([]string{t.tip}, l.later, l.had) {
-		if i > 0 && len(l.paths) == 0 || commit == state {
-			continue
-		}
-		tree, conflicts, err := w.mergeOnto(ctx, t, commit, l.merges)
-		if err != nil {
-			return l, err
-		}
-		lacks, err := w.Repo.Objects().ChangedPaths(ctx, commit, tree)
-		if err != nil {
-			return l, err
-		}
-		if i == 0 {
-			l.paths, l.conflicts, l.tree = differ, conflicts, tree
-		}
-		tookBack := i > 0 && i <= len(l.later)
-		l.paths = slices.DeleteFunc(l.paths, func(path string) bool { return slices.Contains(lacks, path) == tookBack })
+	later, had, others, err := w.landedBy(ctx, t, state, reverted)
+	if err != nil {
+		return l, err
 	}
-	return l, nil
+	var out revertedWork
+	if reverted {
+		if out, err = w.revertedWork(ctx, t, begin, state, l.chain); err != nil {
+			return l, err
+		}
+	}
+	for _, path := range differ {
+		lacks := slices.Contains(tip.lacks, path)
+		asBefore := lacks && (others || !slices.Contains(since, path))
+		if asBefore || out.has(path, lacks || slices.Contains(tip.conflicts, path)) {
+			l.paths = append(l.paths, path)
+		}
+	}
+	if err := w.notLost(ctx, t, state, append([]string{now}, later...), had, out, &l); err != nil || len(l.paths) == 0 {
+		return l, err
+	}
+	return l, w.mergeLost(ctx, state, tip, out, &l)
 }
 
-// landedBy finds the landings of a branch that had what a state has: of the agent itself, and of others that were started from the state.
-// With reverted, those that were reverted have to be merged once more.
-func (w work) landedBy(ctx context.Context, t target, state string, reverted bool, l *lost) error {
+// notLost leaves out what the agent has taken back in a later state, and what somebody has changed since a commit of the branch that had it.
+func (w work) notLost(ctx context.Context, t target, state string, later, had []string, out revertedWork, l *lost) error {
+	for i, commit := range slices.Concat(later, had) {
+		if len(l.paths) == 0 || commit == state {
+			continue
+		}
+		one, err := w.workIn(ctx, t, commit, l.chain)
+		if err != nil {
+			return err
+		}
+		var paths []string
+		for _, path := range l.paths {
+			lacks, keep := slices.Contains(one.lacks, path), false
+			if tookBack := i < len(later); tookBack || lacks {
+				keep = tookBack != lacks
+			} else if keep, err = w.newerThan(ctx, out.by[path], commit); err != nil {
+				return err
+			}
+			if keep {
+				paths = append(paths, path)
+			}
+		}
+		l.paths = paths
+	}
+	return nil
+}
+
+// landedBy finds the landings of a branch that had what a state has, of the agent itself and of others that were started from the state:
+// the states of the agent's own that followed, and the commits that were not reverted, or with reverted not set, all. others says that
+// somebody else has landed it.
+func (w work) landedBy(ctx context.Context, t target, state string, reverted bool) (later, had []string, others bool, err error) {
 	led, err := states.Containing(ctx, w.Repo.Objects(), state, strings.TrimSuffix(turn.LandedPattern, "after")+"twin")
 	if err != nil {
-		return err
+		return nil, nil, false, err
 	}
 	all, err := w.standings(ctx, t)
-	if err != nil {
-		return err
-	}
-	whole := false
 	for _, one := range all {
 		own, after := one.TurnSession == w.Record.TurnSession, slices.Contains(led, turn.LandedRef(one.TurnSession, one.ID, "twin"))
 		if !one.stands() || !own && !after || !one.there(ctx, w.Repo.Objects()) {
 			continue
 		}
 		if own && after {
-			l.later = append(l.later, one.Twin)
+			later = append(later, one.Twin)
 		}
 		if out := one.Standing == Reverted || one.Revert != ""; !out || !reverted {
-			l.had, whole = append(l.had, one.After), whole || !own
+			had, others = append(had, one.After), others || !own
+		}
+	}
+	return later, had, others, err
+}
+
+// mergeLost makes the tree with the work in the lost paths: as the state has them, if the branch without its reverts has the same, else
+// as git merges it.
+func (w work) mergeLost(ctx context.Context, state string, tip workIn, out revertedWork, l *lost) (err error) {
+	l.tree = tip.tree
+	var asWas []string
+	for _, path := range l.paths {
+		switch {
+		case out.same(path):
+			asWas = append(asWas, path)
+		case slices.Contains(tip.conflicts, path):
+			l.conflicts = append(l.conflicts, path)
+		}
+	}
+	if len(asWas) > 0 {
+		l.tree, err = w.Repo.Objects().TreeWith(ctx, l.tree, state, asWas)
+	}
+	return err
+}
+
+// workIn says how a commit takes work that is merged into it once more.
+type workIn struct {
+	tree      string   // with the commit's side of conflicts
+	lacks     []string // paths that change
+	conflicts []string // paths that conflict
+}
+
+func (w work) workIn(ctx context.Context, t target, commit string, chain states.Ahead) (one workIn, err error) {
+	if one.tree, one.conflicts, err = w.mergeOnto(ctx, t, commit, chain.Work()); err != nil {
+		return one, err
+	}
+	one.lacks, err = w.Repo.Objects().ChangedPaths(ctx, commit, one.tree)
+	return one, err
+}
+
+// revertedWork is what a branch would have of some work without the commits that say they revert another one.
+type revertedWork struct {
+	by     map[string][]string // these commits, by the paths that they change
+	work   workIn              // how the branch takes the work then
+	differ []string            // paths that are not as in the state of the work then
+}
+
+// same reports whether the branch would have a path as the state of the work.
+func (r revertedWork) same(path string) bool {
+	return len(r.by[path]) > 0 && !slices.Contains(r.differ, path)
+}
+
+// has reports whether the branch, which may lack the work in a path, would have it.
+func (r revertedWork) has(path string, lacks bool) bool {
+	return r.same(path) || lacks && len(r.by[path]) > 0 && !slices.Contains(r.work.lacks, path) && !slices.Contains(r.work.conflicts, path)
+}
+
+func (w work) revertedWork(ctx context.Context, t target, since, state string, chain states.Ahead) (r revertedWork, err error) {
+	_, by, err := w.Repo.States().Mentioned(ctx, t.tip, since)
+	if len(by) == 0 || err != nil {
+		return r, err
+	}
+	history, err := w.Repo.Objects().HistorySince(ctx, t.tip, since)
+	if err != nil {
+		return r, err
+	}
+	r.by = map[string][]string{}
+	reverts := slices.Collect(maps.Values(by))
+	var undo [][2]string
+	for _, one := range slices.Backward(history) {
+		if !slices.Contains(reverts, one.ID) || len(one.Parents) == 0 {
 			continue
 		}
-		if one.Twin != state && after { // it brought more than the state
-			whole = true
-			continue
-		}
-		brings, err := w.Repo.States().Objects().Contains(ctx, state, one.Twin)
-		if brings && err == nil && one.Revert != "" { // an agent that has got the revert does without, if it has no file of the landing
-			if brings, err = w.Repo.States().Objects().Contains(ctx, state, one.Revert); brings && err == nil {
-				brings, err = one.hasOf(ctx, w.Repo.Objects(), state)
-			} else {
-				brings = true
-			}
-		}
+		undo = append(undo, [2]string{one.ID, one.Parents[0]})
+		paths, err := w.Repo.Objects().ChangedPaths(ctx, one.Parents[0], one.ID)
 		if err != nil {
-			return err
+			return r, err
 		}
-		if brings {
-			l.merges = append(l.merges, [2]string{one.Before, one.After})
+		for _, path := range paths {
+			r.by[path] = append(r.by[path], one.ID)
 		}
 	}
-	if whole {
-		l.merges = append(l.merges, l.chain.Work()...)
+	tree, _, err := w.mergeOnto(ctx, t, t.tip, undo)
+	if err != nil {
+		return r, err
 	}
-	return nil
+	if r.differ, err = w.Repo.Objects().ChangedPaths(ctx, tree, state); err == nil {
+		r.work, err = w.workIn(ctx, t, tree, chain)
+	}
+	return r, err
+}
+
+// newerThan reports whether one of some commits is not in the history of another one.
+func (w work) newerThan(ctx context.Context, some []string, than string) (bool, error) {
+	for _, one := range some {
+		if has, err := w.Repo.Objects().Contains(ctx, than, one); !has || err != nil {
+			return !has, err
+		}
+	}
+	return false, nil
 }
 
 // mergeOnto merges pairs of commits into a commit, each with its first one as the base. Where that conflicts the tree has the commit's
