@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
@@ -39,10 +40,10 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 		return l, err
 	}
 	differ, err := w.Repo.Objects().ChangedPaths(ctx, t.tip, state)
-	differ = slices.DeleteFunc(differ, func(path string) bool { return !own[path] })
 	if len(differ) == 0 || err != nil {
 		return l, err
 	}
+	differ = slices.DeleteFunc(differ, func(path string) bool { return !own[path] })
 	since, err := w.Repo.Objects().ChangedPaths(ctx, begin, t.tip)
 	if err != nil {
 		return l, err
@@ -61,7 +62,7 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 			return l, err
 		}
 	}
-	for _, path := range differ {
+	for _, path := range app.Once(slices.Concat(differ, tip.lacks, tip.conflicts)) { // git's merge finds renamed ones
 		lacks := slices.Contains(tip.lacks, path)
 		asBefore := lacks && (others || !slices.Contains(since, path))
 		if asBefore || out.has(path, lacks || slices.Contains(tip.conflicts, path)) {

@@ -173,7 +173,11 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 			l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, state)
 		}
 	default:
-		if l.Merged, err = s.steps(ctx, l.Dir, onto, l.Work()); err == nil && len(l.Conflicts) == 0 {
+		l.Merged, err = s.steps(ctx, l.Dir, onto, l.Work())
+		if err == nil && len(l.Conflicts) == 0 {
+			l.Conflicts, err = s.mixed(ctx, l.Dir, l.Left, l.Steps)
+		}
+		if err == nil && len(l.Conflicts) == 0 {
 			err = s.leaveAlike(ctx, l, onto)
 		}
 	}
@@ -214,6 +218,30 @@ func (s *Store) steps(ctx context.Context, dir, tip string, work [][2]string) (m
 		}
 	}
 	return merged, nil
+}
+
+// mixed returns the paths in which steps have resolved a conflict of work with a commit that the branch has left: what is there is work
+// and that commit in one.
+func (s *Store) mixed(ctx context.Context, dir string, left []string, steps []Step) (paths []string, err error) {
+	for _, step := range steps {
+		if !slices.Contains(left, step.Got) {
+			continue
+		}
+		merged, err := s.objects.MergeTree(ctx, dir, step.From, step.Got)
+		if err != nil {
+			return nil, err
+		}
+		changed, err := s.objects.ChangedPaths(ctx, step.From, step.To)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range merged.Conflicts {
+			if slices.Contains(changed, path) {
+				paths = append(paths, path)
+			}
+		}
+	}
+	return paths, nil
 }
 
 // leaveAlike keeps the paths of the branch that the state has alike: what a step did there, a later one has
@@ -269,6 +297,9 @@ func (s *Store) Without(ctx context.Context, l Lands, name string) (string, erro
 	}
 	merged, err := s.steps(ctx, l.Dir, begin, pairs)
 	if err != nil || len(merged.Conflicts) > 0 {
+		return "", err
+	}
+	if mixed, err := s.mixed(ctx, l.Dir, l.Left, rest); len(mixed) > 0 || err != nil {
 		return "", err
 	}
 	return s.Twin(ctx, merged.Tree, name, begin)

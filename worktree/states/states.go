@@ -230,8 +230,12 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 		if err != nil {
 			return "", err
 		}
-		differ, err := s.objects.ChangedPaths(ctx, from, t.Snapshot)
-		if err != nil || slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(differ, path) }) {
+		without, err := s.objects.MergeTrees(ctx, t.Dir, one.id, t.Snapshot, from)
+		if err != nil {
+			return "", err
+		}
+		kept, err := s.objects.ChangedPaths(ctx, t.Snapshot, without.Tree)
+		if err != nil || len(kept) > 0 || len(without.Conflicts) > 0 {
 			return twin, err
 		}
 		if len(brought) > 0 { // else no file says whether it went

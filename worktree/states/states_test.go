@@ -352,6 +352,27 @@ func TestWorkLands(t *testing.T) {
 			a.turn(nil, "reset -q --soft main", "commit -q -a -m soft")
 			w.expect("land", a.land()+" "+w.has(), "landed a=1 r=readme u=u")
 		}},
+		{"a merge taken back by a reset, and an edit of the same file in the same turn", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			a.turn(files("f", "1\n2\n3\n4\n5\n6\n7\n8\n9 a"), "add -A", "commit -q -m a")
+			w.user("f", "1\n2 user\n3\n4\n5\n6\n7\n8\n9", "u", "u")
+			a.turn(nil, "merge -q --no-edit main")
+			a.git("reset", "-q", "--hard", "HEAD~1")
+			a.turn(files("f", "1\n2\n3\n4\n5 a\n6\n7\n8\n9 a"), "add -A", "commit -q -m five")
+			w.expect("land", a.land()+" "+w.has(), "landed f=1\n2 user\n3\n4\n5 a\n6\n7\n8\n9 a r=readme u=u")
+		}},
+		{"a conflict with what main has left, resolved by hand", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			a.turn(files("r", "agent's"), "add -A", "commit -q -m agent")
+			w.user("r", "user's", "u", "u")
+			if err := exec.Command("git", "-C", a.path, "merge", "-q", "main").Run(); err == nil {
+				w.T.Fatal("no conflict")
+			}
+			a.turn(files("r", "both's"), "add -A", "commit -q -m both")
+			w.Git("reset", "-q", "--hard", b)
+			w.expect("land", a.land()+" "+w.has(), "conflict r=readme")
+		}},
 		{"rebased onto what was before its beginning", func(w *world) {
 			b := w.tip()
 			u := w.user("u", "u")
