@@ -37,7 +37,7 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 		e.Files = append(e.Files, one)
 	}
 	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).
-		Hint("%s", l.conflictLine(l.branch))
+		Hint("%s", l.outOfConflict(l.target, l.lands))
 	if line := l.moveLine(merged); line != "" {
 		e.error = errs.WithHints(e.error, line)
 	}
@@ -47,6 +47,15 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 		e.error = errs.WithHints(e.error, l.line(app.With("again")))
 	}
 	return e
+}
+
+// outOfConflict returns the command that leads out of a conflict: the agent resolves it or, where it has, and the branch has left what
+// that was about, the user merges its branch.
+func (w work) outOfConflict(t target, l *lands) string {
+	if l.Mixed {
+		return gitLine(t.branch, t.checkout, "merge", errs.Quote(w.Record.Branch))
+	}
+	return w.conflictLine(t.branch)
 }
 
 // moveLine returns the command that moves files of the agent to where the branch has their folder

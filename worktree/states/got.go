@@ -191,12 +191,19 @@ func (s *Store) taken(ctx context.Context, before, commit, whole string, t Taken
 	if err != nil {
 		return "", err
 	}
+	all := slices.Compact(slices.Sorted(slices.Values(append(brought, merged.Conflicts...))))
+	renamed := map[string]string{}
+	if slices.ContainsFunc(lacks, func(path string) bool { return !slices.Contains(all, path) }) {
+		if renamed, err = s.objects.Renames(ctx, before, t.Snapshot); err != nil {
+			return "", err
+		}
+	}
 	var left []string
-	for _, path := range slices.Compact(slices.Sorted(slices.Values(append(brought, merged.Conflicts...)))) {
+	for _, path := range all {
 		if slices.Contains(resolved, path) {
 			continue
 		}
-		if !slices.Contains(changed, path) || slices.Contains(lacks, path) {
+		if !slices.Contains(changed, path) || slices.Contains(lacks, path) || slices.Contains(lacks, renamed[path]) {
 			left = append(left, path)
 		}
 	}

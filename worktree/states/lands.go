@@ -30,6 +30,7 @@ type Lands struct {
 	objects.Merged        // the tree that the branch would have
 	Stands         string // the tip, as a commit that also has the states it was found to stand for
 	Nothing        bool   // the branch has all of the state
+	Mixed          bool   // the branch has left some of what the agent got, and the conflicts are its resolutions
 
 	byHand string // commit of the worktree that the user's git has merged into the branch, "" for none
 }
@@ -175,7 +176,8 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	default:
 		l.Merged, err = s.steps(ctx, l.Dir, onto, l.Work())
 		if err == nil && len(l.Conflicts) == 0 {
-			l.Conflicts, err = s.mixed(ctx, l.Dir, l.Left, l.Steps)
+			l.Conflicts, err = s.mixed(ctx, l.Dir, l.Steps)
+			l.Mixed = len(l.Conflicts) > 0
 		}
 		if err == nil && len(l.Conflicts) == 0 {
 			err = s.leaveAlike(ctx, l, onto)
@@ -220,11 +222,10 @@ func (s *Store) steps(ctx context.Context, dir, tip string, work [][2]string) (m
 	return merged, nil
 }
 
-// mixed returns the paths in which steps have resolved a conflict of work with a commit that the branch has left: what is there is work
-// and that commit in one.
-func (s *Store) mixed(ctx context.Context, dir string, left []string, steps []Step) (paths []string, err error) {
+// mixed returns the paths in which steps have resolved a conflict of work with what they got: both stands there in one.
+func (s *Store) mixed(ctx context.Context, dir string, steps []Step) (paths []string, err error) {
 	for _, step := range steps {
-		if !slices.Contains(left, step.Got) {
+		if step.Got == "" {
 			continue
 		}
 		merged, err := s.objects.MergeTree(ctx, dir, step.From, step.Got)
@@ -299,7 +300,7 @@ func (s *Store) Without(ctx context.Context, l Lands, name string) (string, erro
 	if err != nil || len(merged.Conflicts) > 0 {
 		return "", err
 	}
-	if mixed, err := s.mixed(ctx, l.Dir, l.Left, rest); len(mixed) > 0 || err != nil {
+	if mixed, err := s.mixed(ctx, l.Dir, rest); len(mixed) > 0 || err != nil {
 		return "", err
 	}
 	return s.Twin(ctx, merged.Tree, name, begin)

@@ -326,6 +326,30 @@ func TestWorkLands(t *testing.T) {
 			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9")
 			w.expect("land again", a.land()+" "+w.has(), "landed f=1 user\n2\n3\n4\n5\n6\n7\n8\n9 r=readme u=u x=1")
 		}},
+		{"reset --soft to a change, and a rebase onto its file's new name", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			w.user("f", "1\n2 user\n3\n4\n5\n6\n7\n8\n9")
+			w.Git("mv", "f", "g")
+			w.Commit("renamed")
+			a.turn(nil, "reset -q --soft main~1", "add -A", "commit -q -m soft", "rebase -q main")
+			w.expect("rebased", a.git("show", "HEAD:g"), "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			w.expect("land", a.land()+" "+w.has(), "nothing g=1\n2 user\n3\n4\n5\n6\n7\n8\n9 r=readme")
+		}},
+		{"a rebase onto what conflicts with its work, an edit in the same turn, and what it got before has left main", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			a.turn(files("f", "1\n2 a\n3\n4\n5\n6\n7\n8\n9"), "add -A", "commit -q -m a")
+			a.land()
+			w.user("f", "1\n2 a\n3\n4\n5\n6\n7\n8 user\n9")
+			a.update()
+			a.turn(files("f", "1\n2 b\n3\n4\n5\n6\n7\n8 user\n9"), "commit -q -a -m b")
+			w.Git("reset", "-q", "--soft", "HEAD~2")
+			w.Git("commit", "-q", "-m", "squashed")
+			a.git("rebase", "-q", "main")
+			a.turn(files("f", "1\n2 b\n3\n4\n5 a\n6\n7\n8 user\n9"))
+			w.expect("land", a.land(), "conflict")
+		}},
 		{"another agent that has put all back is at the base", func(w *world) {
 			a, c := w.agent("a"), w.agent("c")
 			a.turn(files("a", "1"))
