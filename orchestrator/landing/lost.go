@@ -188,23 +188,23 @@ func (w work) revertedWork(ctx context.Context, t target, since, state string, c
 	}
 	r.by = map[string][]string{}
 	reverts := slices.Collect(maps.Values(by))
-	var undo [][2]string
+	tree := t.tip
 	for _, one := range slices.Backward(history) {
 		if !slices.Contains(reverts, one.ID) || len(one.Parents) == 0 {
 			continue
 		}
-		undo = append(undo, [2]string{one.ID, one.Parents[0]})
-		paths, err := w.Repo.Objects().ChangedPaths(ctx, one.Parents[0], one.ID)
+		without, _, err := w.mergeOnto(ctx, t, tree, [][2]string{{one.ID, one.Parents[0]}})
+		if err != nil {
+			return r, err
+		}
+		paths, err := w.Repo.Objects().ChangedPaths(ctx, tree, without)
 		if err != nil {
 			return r, err
 		}
 		for _, path := range paths {
 			r.by[path] = append(r.by[path], one.ID)
 		}
-	}
-	tree, _, err := w.mergeOnto(ctx, t, t.tip, undo)
-	if err != nil {
-		return r, err
+		tree = without
 	}
 	if r.differ, err = w.Repo.Objects().ChangedPaths(ctx, tree, state); err == nil {
 		r.work, err = w.workIn(ctx, t, tree, chain)
