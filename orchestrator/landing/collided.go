@@ -37,7 +37,7 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 		e.Files = append(e.Files, one)
 	}
 	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).
-		Hint("%s", l.outOfConflict(l.target, l.lands))
+		Hint("%s", l.outOfConflict(ctx, l.target, l.source, l.lands))
 	if line := l.moveLine(merged); line != "" {
 		e.error = errs.WithHints(e.error, line)
 	}
@@ -49,13 +49,19 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 	return e
 }
 
-// outOfConflict returns the command that leads out of a conflict: the agent resolves it or, where it has, and the branch has left what
-// that was about, the user merges its branch.
-func (w work) outOfConflict(t target, l *lands) string {
-	if l.Mixed {
-		return gitLine(t.branch, t.checkout, "merge", errs.Quote(w.Record.Branch))
+// outOfConflict returns the command that leads out of a conflict: the agent resolves it or, where its git has nothing to merge, the user
+// merges its branch.
+func (w work) outOfConflict(ctx context.Context, t target, src *source, l *lands) string {
+	has, err := w.Repo.Objects().Contains(ctx, src.Head, t.tip)
+	if w.Session.Host != "" || !l.Mixed && (!has || err != nil) {
+		return w.conflictLine(t.branch)
 	}
-	return w.conflictLine(t.branch)
+	line := gitLine(t.branch, t.checkout, "merge", errs.Quote(w.Record.Branch))
+	if src.State != src.Head {
+		in := "git -C " + errs.Quote(w.Record.WorktreePath)
+		line = in + " add -A && " + in + " commit -m resolved && " + line
+	}
+	return line
 }
 
 // moveLine returns the command that moves files of the agent to where the branch has their folder

@@ -134,7 +134,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	}
 	if len(whole.Conflicts) > 0 {
 		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Told(), namedPaths)).
-			Hint("%s", w.outOfConflict(t, whole))
+			Hint("%s", w.outOfConflict(ctx, t, src, whole))
 	}
 	files := whole.Tree
 	if now, err := w.Repo.Objects().TreeOf(ctx, src.State); err != nil || has && now == files {
