@@ -48,7 +48,7 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 	if err != nil {
 		return l, err
 	}
-	tip, err := w.workIn(ctx, t, t.tip, l.chain)
+	tip, err := w.workIn(ctx, t, t.tip, l.chain.Work())
 	if err != nil {
 		return l, err
 	}
@@ -64,15 +64,29 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 	}
 	for _, path := range app.Once(slices.Concat(differ, tip.lacks, tip.conflicts)) { // git's merge finds renamed ones
 		lacks := slices.Contains(tip.lacks, path)
-		asBefore := lacks && (others || !slices.Contains(since, path))
+		asBefore := lacks && slices.Contains(differ, path) && (others || !slices.Contains(since, path))
 		if asBefore || out.has(path, lacks || slices.Contains(tip.conflicts, path)) {
 			l.paths = append(l.paths, path)
 		}
+	}
+	if l.paths, err = w.stillIn(ctx, t, state, l.chain, l.paths, differ); err != nil {
+		return l, err
 	}
 	if err := w.notLost(ctx, t, state, append([]string{now}, later...), had, out, &l); err != nil || len(l.paths) == 0 {
 		return l, err
 	}
 	return l, w.mergeLost(ctx, state, tip, out, &l)
+}
+
+// stillIn leaves out paths in which the state and the branch do not differ, and the state lacks the work itself. Where the branch has
+// renamed a file, the state has the work under the old name.
+func (w work) stillIn(ctx context.Context, t target, state string, chain states.Ahead, paths, differ []string) ([]string, error) {
+	alike := func(path string) bool { return !slices.Contains(differ, path) }
+	if !slices.ContainsFunc(paths, alike) {
+		return paths, nil
+	}
+	one, err := w.workIn(ctx, t, state, chain.Work())
+	return slices.DeleteFunc(paths, func(path string) bool { return alike(path) && slices.Contains(one.lacks, path) }), err
 }
 
 // notLost leaves out what the agent has taken back in a later state, and what somebody has changed since a commit of the branch that had it.
@@ -81,7 +95,7 @@ func (w work) notLost(ctx context.Context, t target, state string, later, had []
 		if len(l.paths) == 0 || commit == state {
 			continue
 		}
-		one, err := w.workIn(ctx, t, commit, l.chain)
+		one, err := w.workIn(ctx, t, commit, l.chain.Work())
 		if err != nil {
 			return err
 		}
@@ -152,8 +166,8 @@ type workIn struct {
 	conflicts []string // paths that conflict
 }
 
-func (w work) workIn(ctx context.Context, t target, commit string, chain states.Ahead) (one workIn, err error) {
-	if one.tree, one.conflicts, err = w.mergeOnto(ctx, t, commit, chain.Work()); err != nil {
+func (w work) workIn(ctx context.Context, t target, commit string, pairs [][2]string) (one workIn, err error) {
+	if one.tree, one.conflicts, err = w.mergeOnto(ctx, t, commit, pairs); err != nil {
 		return one, err
 	}
 	one.lacks, err = w.Repo.Objects().ChangedPaths(ctx, commit, one.tree)
@@ -165,11 +179,12 @@ type revertedWork struct {
 	by     map[string][]string // these commits, by the paths that they change
 	work   workIn              // how the branch takes the work then
 	differ []string            // paths that are not as in the state of the work then
+	steps  []string            // paths in which the branch lacks a single step of the work now, which a later one may have taken back
 }
 
 // same reports whether the branch would have a path as the state of the work.
 func (r revertedWork) same(path string) bool {
-	return len(r.by[path]) > 0 && !slices.Contains(r.differ, path)
+	return len(r.by[path]) > 0 && !slices.Contains(r.differ, path) && slices.Contains(r.steps, path)
 }
 
 // has reports whether the branch, which may lack the work in a path, would have it.
@@ -206,9 +221,21 @@ func (w work) revertedWork(ctx context.Context, t target, since, state string, c
 		}
 		tree = without
 	}
-	if r.differ, err = w.Repo.Objects().ChangedPaths(ctx, tree, state); err == nil {
-		r.work, err = w.workIn(ctx, t, tree, chain)
+	if r.differ, err = w.Repo.Objects().ChangedPaths(ctx, tree, state); err != nil {
+		return r, err
 	}
+	var steps [][2]string
+	for _, step := range chain.Steps {
+		if step.Got == "" {
+			steps = append(steps, [2]string{step.From, step.To})
+		}
+	}
+	now, err := w.workIn(ctx, t, t.tip, steps)
+	if err != nil {
+		return r, err
+	}
+	r.steps = now.lacks
+	r.work, err = w.workIn(ctx, t, tree, chain.Work())
 	return r, err
 }
 
