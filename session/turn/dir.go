@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"paw/config/disk"
 )
 
 // Dir is the folder of an agent's turn logs. The folder may be missing.
@@ -183,39 +180,23 @@ func (d Dir) Prompts(since time.Time) (all []Prompted, err error) {
 	}
 	var until time.Time
 	for _, f := range slices.Backward(files) {
-		data, err := disk.ReadFile(filepath.Join(d.Path, f.name))
+		r, err := d.record(f)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // The log was purged meanwhile.
 		}
 		if err != nil {
 			return nil, err
 		}
-		texts, last := promptsIn(data)
-		for _, one := range texts {
-			one.Turn, one.Until = f.number, until
-			all = append(all, one)
+		if r.Prompt != "" {
+			all = append(all, Prompted{Text: string(r.Prompt), Turn: r.Number, Begins: true, Until: until})
 		}
-		if !last.IsZero() && last.Before(since) {
+		for _, text := range r.Joined {
+			all = append(all, Prompted{Text: text, Turn: r.Number, Until: until})
+		}
+		if r.LastEventAt.Before(since) {
 			break
 		}
-		until = last
+		until = r.LastEventAt
 	}
 	return all, nil
-}
-
-// promptsIn returns the prompts in a log, and the time of its last event.
-func promptsIn(data []byte) (texts []Prompted, last time.Time) {
-	for raw := range bytes.Lines(data) {
-		for _, p := range pieces(bytes.TrimRight(raw, "\n")) {
-			last = p.line.At
-			one := Prompted{Text: string(p.line.Description), Begins: p.line.Event == eventStart}
-			if one.Begins {
-				one.Text = string(p.line.Prompt)
-			}
-			if one.Text != "" {
-				texts = append(texts, one)
-			}
-		}
-	}
-	return texts, last
 }
