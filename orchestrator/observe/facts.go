@@ -42,6 +42,7 @@ type Agent struct {
 	Pane       *tmux.Pane
 	made       bool              // a living paw makes the agent's worktree
 	madeBy     int               // process of that paw, 0 when unknown
+	TagCommit  string            // commit of the tag of the last finished turn, "" where none is in a file
 	LaunchedAt time.Time         // time of a launch that no launcher has read yet, else zero
 	HookGone   bool              // the paw that its CLI's hooks run is not there any more
 	failure    string            // why the last launcher gave up

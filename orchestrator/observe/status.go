@@ -91,12 +91,15 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.State(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number
 		}
+		finished := a.Record.Finished
 		if last := a.Turns.Last; last != nil {
 			as.Prompt, as.LastTurn = cmp.Or(a.Turns.Task, last.Prompt.Words()), last.Number
 			if last.State == turn.Finished {
 				as.LastCommit = last.CommitHash
+				finished.Add(last.Number) // its log says so before the record does
 			}
 		}
+		as.TurnsCompleted, as.ToReview = finished.Turns, max(finished.Turns-a.Record.Seen.Turns, 0)
 		sort.Strings(as.Children)
 		if a.Lock.State == session.LockHeld {
 			as.PID = a.Lock.PID()
