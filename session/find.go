@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"paw/config/disk"
 )
 
 // List returns the readable sessions, sorted by name, and one error for each unreadable file. An
@@ -77,16 +75,14 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	if real, err := filepath.EvalSymlinks(start); err == nil {
 		start = real
 	}
-	// Comparing names comes first: paths in records are resolved, and reading every record and
-	// every worktree on the machine is needed only where names do not decide.
-	dirs := upTo(start)
-	owners := innermost(dirs, rootsOf(st.naming(dirs)), false)
-	if len(owners) == 0 {
-		sessions, _, err := st.List()
-		if err != nil {
-			return nil, err
-		}
-		owners = innermost(dirs, rootsOf(sessions), true)
+	sessions, _, err := st.List()
+	if err != nil {
+		return nil, err
+	}
+	dirs, roots := upTo(start), rootsOf(sessions)
+	owners := innermost(dirs, roots, false)
+	if len(owners) == 0 { // paths in records are resolved: only a link, or another case of letters, needs a look at every worktree
+		owners = innermost(dirs, roots, true)
 	}
 	switch len(owners) {
 	case 0:
@@ -115,23 +111,6 @@ func innermost(dirs []string, roots []root, byIdentity bool) []*Session {
 		}
 	}
 	return nil
-}
-
-// naming returns the readable sessions whose records contain one of dirs as text; other records are
-// not decoded.
-func (st Store) naming(dirs []string) (sessions []*Session) {
-	entries, _ := os.ReadDir(st.Dir)
-	for _, name := range recordsAmong(entries) {
-		path := filepath.Join(st.Dir, name+".json")
-		text, err := disk.ReadRegular(path)
-		if err != nil || !namesAny(text, dirs) {
-			continue
-		}
-		if s, err := decode(name, path, text); err == nil {
-			sessions = append(sessions, s)
-		}
-	}
-	return sessions
 }
 
 // recordsAmong returns the names of the records in a folder. Other files are temporary ones, corrupt
