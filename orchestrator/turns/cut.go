@@ -96,12 +96,10 @@ func tagFinished(ctx context.Context, a app.Agent) {
 				*f = counted
 			}
 		})
-		refs, err := t.Repo.Refs().List(ctx, TagPrefix(a.Record.TurnSession))
-		if err != nil {
-			return err
+		tags, failed := Tags(ctx, t.Repo, a.Record.TurnSession)
+		if failed != nil {
+			return failed
 		}
-		tags := tagsIn(refs, a.Record.TurnSession)
-		var failed error
 		for _, result := range results {
 			commit, there := tags[result.Number]
 			switch {

@@ -187,22 +187,15 @@ func (e Earlier) InRepository() []string { return slices.Concat(e.Here, e.Fetche
 // Any reports whether any turns have the name.
 func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 }
 
-// Tags returns the numbers of the turn tags of one turn session, without git where refs are files.
-func Tags(ctx context.Context, m *worktree.Manager, turnSession string) ([]int, error) {
-	numbers, err := tagsBelow(ctx, m, TagPrefix(turnSession))
-	return numbers[turnSession], err
+// Tags returns the commits of the turn tags of one turn session by number, without git where refs are files.
+func Tags(ctx context.Context, m *worktree.Manager, turnSession string) (map[int]string, error) {
+	refs, err := m.Refs().List(ctx, TagPrefix(turnSession))
+	return tagsIn(refs, turnSession), err
 }
 
 // AllTags returns the numbers of all turn tags of a repository, sorted, by turn session.
 func AllTags(ctx context.Context, m *worktree.Manager) (map[string][]int, error) {
-	return tagsBelow(ctx, m, "refs/tags/"+turn.TagPrefix)
-}
-
-func tagsBelow(ctx context.Context, m *worktree.Manager, prefix string) (map[string][]int, error) {
-	refs, err := m.Refs().List(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
+	refs, err := m.Refs().List(ctx, "refs/tags/"+turn.TagPrefix)
 	numbers := map[string][]int{}
 	for ref := range refs {
 		if turnSession, n, ok := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/")); ok {
@@ -212,7 +205,7 @@ func tagsBelow(ctx context.Context, m *worktree.Manager, prefix string) (map[str
 	for turnSession := range numbers {
 		slices.Sort(numbers[turnSession])
 	}
-	return numbers, nil
+	return numbers, err
 }
 
 // TagPrefix returns the beginning of the tag refs of a turn session.
@@ -250,21 +243,13 @@ var ErrNameTaken = errors.New("the name is taken in this repository")
 // Own returns those agents whose turns belong to s, and not to another user's session of the same
 // name.
 func Own(ctx context.Context, m *worktree.Manager, s *session.Session, agents ...string) (own []string, err error) {
-	prefixes := make([]string, len(agents))
-	for i, agent := range agents {
-		prefixes[i] = turn.OwnerPrefix(s.Name + "_" + agent)
-	}
-	owners, err := m.Refs().List(ctx, prefixes...)
-	if err != nil {
-		return nil, err
-	}
-	ids := map[string]string{}
-	for ref := range owners {
-		turnSession, _, id, _ := turn.ParseOwner(ref)
-		ids[turnSession] = id
-	}
 	for _, agent := range agents {
-		if id := ids[s.Name+"_"+agent]; id == "" || id == s.ID {
+		turnSession := s.Name + "_" + agent
+		owners, err := m.Refs().List(ctx, turn.OwnerPrefix(turnSession))
+		if err != nil {
+			return nil, err
+		}
+		if len(owners) == 0 || owners[turn.OwnerRef(turnSession, s.Name, s.ID)] != "" {
 			own = append(own, agent)
 		}
 	}
