@@ -11,35 +11,29 @@ import (
 
 // List returns the readable sessions, sorted by name, and one error for each unreadable file. An
 // error of reading the folder itself is the last result; a missing folder has no sessions.
-func (st Store) List() ([]*Session, []error, error) {
-	sessions, unreadable, _, err := st.list(st.Dir)
-	return sessions, unreadable, err
-}
+func (st Store) List() ([]*Session, []error, error) { return st.list(st.Dir) }
 
 // ListAll is List with the far sessions added at the end.
 func (st Store) ListAll() ([]*Session, []error, error) {
-	sessions, unreadable, entries, err := st.list(st.Dir)
-	for _, entry := range entries {
-		if entry.Name() == farDir && entry.IsDir() {
-			far, problems, _, farErr := st.list(filepath.Join(st.Dir, farDir))
-			return append(sessions, far...), append(unreadable, problems...), farErr
-		}
+	sessions, unreadable, err := st.list(st.Dir)
+	if err != nil {
+		return nil, nil, err
 	}
-	return sessions, unreadable, err
+	far, problems, err := st.list(filepath.Join(st.Dir, farDir))
+	return append(sessions, far...), append(unreadable, problems...), err
 }
 
-// list returns the sessions of one folder, the errors of its unreadable records, and the folder's
-// entries.
-func (st Store) list(dir string) (sessions []*Session, unreadable []error, entries []os.DirEntry, err error) {
+// list returns the sessions of one folder, and the errors of its unreadable records.
+func (st Store) list(dir string) (sessions []*Session, unreadable []error, err error) {
 	if st.Dir == "" {
-		return nil, nil, nil, errors.New("no folder for sessions")
+		return nil, nil, errors.New("no folder for sessions")
 	}
-	entries, err = os.ReadDir(dir)
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("sessions: %w", err)
+		return nil, nil, fmt.Errorf("sessions: %w", err)
 	}
 	for _, name := range recordsAmong(entries) {
 		s, err := st.LoadAny(name)
@@ -55,7 +49,7 @@ func (st Store) list(dir string) (sessions []*Session, unreadable []error, entri
 		}
 	}
 	slices.SortFunc(sessions, func(a, b *Session) int { return strings.Compare(a.Name, b.Name) })
-	return sessions, unreadable, entries, nil
+	return sessions, unreadable, nil
 }
 
 // FindByRepo returns the session that path belongs to: path, with symlinks resolved, is or lies
