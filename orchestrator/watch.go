@@ -43,7 +43,7 @@ func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, pro
 	w.follow(before, all)
 	tags := map[string]map[string][]int{}
 	for _, f := range all {
-		st := observe.StatusWith(*f, observe.States(w.home, *f))
+		st := observe.StatusOf(w.home, *f)
 		noteGone(&st)
 		FollowUnseen(w.home, st, w.followed)
 		addTags(ctx, w.home, &st, tags)
