@@ -232,7 +232,6 @@ func liveFactsOf(h *app.App, f Facts, a Agent, settled *session.Session) live.Fa
 	if a.Pane != nil {
 		one.Terminals = a.Pane.Terminals
 	}
-	one.Silent = one.Status.Cause == session.CauseSilent
 	if a.Lock.State == session.LockHeld {
 		one.Launch = a.Lock.Holder.Generation
 	}
