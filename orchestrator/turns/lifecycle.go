@@ -314,16 +314,6 @@ func SettleWait(ctx context.Context, h *app.App, sessionName, agentName, id stri
 	return err
 }
 
-// heard settles the agent's wait when the prompt that joined its turn has the results.
-func (t *Recorder) heard(ctx context.Context, asked string) error {
-	wait := t.Record.Wait
-	if wait == nil || !strings.Contains(asked, wait.ID) {
-		return nil
-	}
-	t.Record.Wait = nil
-	return SettleWait(ctx, t.App, t.Session.Name, t.Record.Name, wait.ID)
-}
-
 // begun settles the agent's wait at the begin of a turn, whose prompt may be the results. If it is
 // another prompt, results that were typed before never arrived: the turn notes that, and they are
 // no longer owed.

@@ -285,7 +285,6 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 			return err
 		}
 		t.Joined = true
-		return t.heard(ctx, action.Text)
 	case turn.ActInput:
 		return one.Input(action.Text, action.Conversation)
 	case turn.ActLimit:
