@@ -142,20 +142,6 @@ func (d Dir) Highest() int {
 	return files[len(files)-1].number
 }
 
-// taken returns the log that exists for a number, of any type, or "".
-func (d Dir) taken(number int) (string, error) {
-	files, err := d.files()
-	if err != nil {
-		return "", err
-	}
-	for _, f := range files {
-		if f.number == number {
-			return filepath.Join(d.Path, f.name), nil
-		}
-	}
-	return "", nil
-}
-
 // Asked reports whether mark was part of a prompt to the CLI. The search goes from the last turn back
 // to the first whose last event was before since.
 func (d Dir) Asked(mark string, since time.Time) (bool, error) {
