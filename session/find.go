@@ -146,17 +146,15 @@ type root struct {
 
 func rootsOf(sessions []*Session) []root {
 	var roots []root
-	add := func(owner *Session, path string) {
-		if path == "" {
-			return
-		}
-		roots = append(roots, root{path: filepath.Clean(path), owner: owner})
-	}
 	for _, s := range sessions {
-		add(s, s.RepoPath)
-		add(s, s.GitCommonDir)
+		paths := []string{s.RepoPath, s.GitCommonDir}
 		for i := range s.Agents {
-			add(s, s.Agents[i].WorktreePath)
+			paths = append(paths, s.Agents[i].WorktreePath)
+		}
+		for _, path := range paths {
+			if path != "" {
+				roots = append(roots, root{path: filepath.Clean(path), owner: s})
+			}
 		}
 	}
 	return roots
