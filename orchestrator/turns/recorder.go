@@ -83,15 +83,6 @@ func (t *Recorder) remember(ctx context.Context, n int, count func(*session.Fini
 	}
 }
 
-// open returns the agent's last turn when it is open.
-func (t *Recorder) open() (*turn.Turn, error) {
-	last, err := t.Dir.Last()
-	if err != nil || last == nil || last.State != turn.InProgress {
-		return nil, err
-	}
-	return turn.Open(last.LogFile, t.App.Now)
-}
-
 // BeginIfOwn begins a turn for a CLI without hooks: nothing but the typed prompt will ever report
 // it. The turn settles the wait in a copy of the record: the caller looks for the wait afterwards.
 func BeginIfOwn(ctx context.Context, a app.Agent, prompt string) error {
@@ -275,8 +266,12 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 		return KeepConversation(ctx, t.Agent, action.Text)
 	case turn.ActExecute, turn.ActHold, turn.ActAwait, turn.ActInput, turn.ActLimit, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
 	}
-	one, err := t.open()
-	if err != nil || one == nil {
+	last, err := t.Dir.Last()
+	if err != nil || last == nil || last.State != turn.InProgress {
+		return err
+	}
+	one, err := turn.Open(last.LogFile, t.App.Now)
+	if err != nil {
 		return err
 	}
 	switch action.Do {
