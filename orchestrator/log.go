@@ -145,18 +145,11 @@ func Grep(ctx context.Context, h *app.App, sessions []*session.Session, agents [
 			found = append(found, matches...)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Match) int { return -cmp.Compare(a.at(), b.at()) })
+	slices.SortStableFunc(found, func(a, b Match) int { return b.Timestamp.Compare(a.Timestamp) })
 	if len(found) > o.Most {
 		found, more = found[:o.Most], len(found)-o.Most
 	}
 	return found, more, nil
-}
-
-func (m Match) at() int64 {
-	if m.Timestamp.IsZero() {
-		return 0
-	}
-	return m.Timestamp.UnixNano()
 }
 
 func grepAgent(ctx context.Context, a app.Agent, o GrepOptions) (found []Match, err error) {

@@ -38,9 +38,8 @@ func (o StatusOptions) closeness() observe.ScreenPolicy {
 	return observe.WhereUnheard
 }
 
-// gather observes the selected sessions once. It calls meanwhile for each session while tmux is
-// asked and the agents are read.
-func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*session.Session)) (all []*observe.Facts, problems []error, err error) {
+// gather observes the selected sessions once.
+func gather(ctx context.Context, h *app.App, o StatusOptions) (all []*observe.Facts, problems []error, err error) {
 	sessions, problems, err := selectSessions(h, o)
 	if err != nil {
 		return nil, problems, err
@@ -54,10 +53,7 @@ func gather(ctx context.Context, h *app.App, o StatusOptions, meanwhile func(*se
 	processes := observe.LookAtProcesses()
 	all = make([]*observe.Facts, len(sessions))
 	for i, s := range sessions {
-		var other sync.WaitGroup
-		other.Go(func() { meanwhile(s) })
 		agents := observe.LookAtAgents(ctx, h, s, processes)
-		other.Wait()
 		f := observe.Join(h, s, answers[s.Tmux.Socket](), agents)
 		all[i] = &f
 	}
@@ -220,84 +216,34 @@ func LandMarks(s *session.Session) []string {
 	return marks
 }
 
-// tagReader reads turn tags, from files where possible.
-type tagReader struct {
-	home *app.App
-	tags map[string]*gitdir.Refs     // by common directory, nil if only git can list them
-	seen map[[2]string]string        // commits of tags, by common directory and tag name
-	read map[string]map[string][]int // all turn numbers, by common directory, then turn session
-}
-
-func newTagReader(h *app.App) tagReader {
-	return tagReader{home: h, tags: map[string]*gitdir.Refs{}, seen: map[[2]string]string{}, read: map[string]map[string][]int{}}
-}
-
-// look reads the tags that add will need.
-func (r tagReader) look(s *session.Session) {
-	for i := range s.Agents {
-		r.id(s.GitCommonDir, turn.TagName(s.Agents[i].TurnSession, s.Agents[i].Last))
-	}
-}
-
-// add fills in the finished turns of each agent.
-func (r tagReader) add(ctx context.Context, st *observe.SessionStatus) {
+// addTags fills in the last tag of each agent. read has the numbers of all turn tags, by common directory and turn session, of
+// repositories in which the tag of an agent's last turn is not there, or only git can tell.
+func addTags(ctx context.Context, h *app.App, st *observe.SessionStatus, read map[string]map[string][]int) {
 	for i := range st.Agents {
-		a := &st.Agents[i]
-		finished := a.Record.Finished
-		if a.LastCommit != "" { // its log says so before the record does
-			finished.Add(a.LastTurn)
-		}
-		a.TurnsCompleted, a.ToReview = finished.Turns, max(finished.Turns-a.Record.Seen.Turns, 0)
-		r.addTag(ctx, st.Session.GitCommonDir, a)
-	}
-}
-
-// addTag fills in the last tag of an agent.
-func (r tagReader) addTag(ctx context.Context, commonDir string, a *observe.AgentStatus) {
-	last, name := a.Record.Last, turn.TagName(a.Record.TurnSession, a.Record.Last)
-	id, known := r.id(commonDir, name)
-	switch {
-	case id != "" && last == a.LastTurn && a.LastCommit != "" && id != a.LastCommit: // the tag was moved by hand
-		a.Reason = strings.TrimPrefix(a.Reason+"; tag "+name+" is not on its commit, see paw turns", "; ")
-	case id != "":
-		a.LastTag = name
-	case !known || last > 0: // the agent may have an earlier tag; later ones are not paw's, or of a turn that is just ending
-		for _, n := range r.all(ctx, commonDir)[a.Record.TurnSession] {
-			if n <= last {
-				a.LastTag = turn.TagName(a.Record.TurnSession, n)
+		a, at, last := &st.Agents[i], st.Seen.Agents[i].TagCommit, st.Agents[i].Record.Last
+		switch name := turn.TagName(a.Record.TurnSession, last); {
+		case at != "" && last == a.LastTurn && a.LastCommit != "" && at != a.LastCommit: // the tag was moved by hand
+			a.Reason = strings.TrimPrefix(a.Reason+"; tag "+name+" is not on its commit, see paw turns", "; ")
+		case at != "":
+			a.LastTag = name
+		default: // the agent may have an earlier tag; later ones are not paw's, or of a turn that is just ending
+			for _, n := range allTags(ctx, h, st.Session.GitCommonDir, read)[a.Record.TurnSession] {
+				if n <= last {
+					a.LastTag = turn.TagName(a.Record.TurnSession, n)
+				}
 			}
 		}
 	}
 }
 
-// id returns the commit of a tag, "" if there is none; known is false if only git can tell.
-func (r tagReader) id(commonDir, name string) (id string, known bool) {
-	tags, asked := r.tags[commonDir]
-	if !asked {
-		if cfg, err := gitdir.ReadCore(commonDir); err == nil && cfg.RefsInFiles() {
-			tags = &gitdir.Refs{CommonDir: commonDir}
-		}
-		r.tags[commonDir] = tags
-	}
-	if tags == nil {
-		return "", false
-	}
-	id, looked := r.seen[[2]string{commonDir, name}]
-	if !looked {
-		id = tags.Resolve("refs/tags/" + name)
-		r.seen[[2]string{commonDir, name}] = id
-	}
-	return id, true
-}
-
-// all lists the turn tags of a repository with git, once.
-func (r tagReader) all(ctx context.Context, commonDir string) map[string][]int {
-	numbers, done := r.read[commonDir]
+// allTags lists the turn tags of a repository, once.
+func allTags(ctx context.Context, h *app.App, commonDir string, read map[string]map[string][]int) map[string][]int {
+	numbers, done := read[commonDir]
 	if !done {
 		if repository, err := gitdir.Discover(commonDir); err == nil {
-			numbers, _ = turns.AllTags(ctx, r.home.Manager(repository))
+			numbers, _ = turns.AllTags(ctx, h.Manager(repository))
 		}
-		r.read[commonDir] = numbers
+		read[commonDir] = numbers
 	}
 	return numbers
 }

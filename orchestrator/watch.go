@@ -36,17 +36,17 @@ func NewWatch(h *app.App, o StatusOptions) *Watch {
 // Look returns the states of sessions and agents now, as Status does.
 func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, problems []error, err error) {
 	before := w.before()
-	tags := newTagReader(w.home)
-	all, problems, err := gather(ctx, w.home, w.options, tags.look)
+	all, problems, err := gather(ctx, w.home, w.options)
 	if err != nil {
 		return nil, problems, err
 	}
 	w.follow(before, all)
+	tags := map[string]map[string][]int{}
 	for _, f := range all {
-		st := observe.StatusWith(*f, observe.States(w.home, *f))
+		st := observe.StatusOf(w.home, *f)
 		noteGone(&st)
 		FollowUnseen(w.home, st, w.followed)
-		tags.add(ctx, &st)
+		addTags(ctx, w.home, &st, tags)
 		statuses = append(statuses, st)
 	}
 	return statuses, problems, nil

@@ -7,41 +7,33 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"paw/config/disk"
 )
 
 // List returns the readable sessions, sorted by name, and one error for each unreadable file. An
 // error of reading the folder itself is the last result; a missing folder has no sessions.
-func (st Store) List() ([]*Session, []error, error) {
-	sessions, unreadable, _, err := st.list(st.Dir)
-	return sessions, unreadable, err
-}
+func (st Store) List() ([]*Session, []error, error) { return st.list(st.Dir) }
 
 // ListAll is List with the far sessions added at the end.
 func (st Store) ListAll() ([]*Session, []error, error) {
-	sessions, unreadable, entries, err := st.list(st.Dir)
-	for _, entry := range entries {
-		if entry.Name() == farDir && entry.IsDir() {
-			far, problems, _, farErr := st.list(filepath.Join(st.Dir, farDir))
-			return append(sessions, far...), append(unreadable, problems...), farErr
-		}
+	sessions, unreadable, err := st.list(st.Dir)
+	if err != nil {
+		return nil, nil, err
 	}
-	return sessions, unreadable, err
+	far, problems, err := st.list(filepath.Join(st.Dir, farDir))
+	return append(sessions, far...), append(unreadable, problems...), err
 }
 
-// list returns the sessions of one folder, the errors of its unreadable records, and the folder's
-// entries.
-func (st Store) list(dir string) (sessions []*Session, unreadable []error, entries []os.DirEntry, err error) {
+// list returns the sessions of one folder, and the errors of its unreadable records.
+func (st Store) list(dir string) (sessions []*Session, unreadable []error, err error) {
 	if st.Dir == "" {
-		return nil, nil, nil, errors.New("no folder for sessions")
+		return nil, nil, errors.New("no folder for sessions")
 	}
-	entries, err = os.ReadDir(dir)
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil, nil, nil
+		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("sessions: %w", err)
+		return nil, nil, fmt.Errorf("sessions: %w", err)
 	}
 	for _, name := range recordsAmong(entries) {
 		s, err := st.LoadAny(name)
@@ -57,7 +49,7 @@ func (st Store) list(dir string) (sessions []*Session, unreadable []error, entri
 		}
 	}
 	slices.SortFunc(sessions, func(a, b *Session) int { return strings.Compare(a.Name, b.Name) })
-	return sessions, unreadable, entries, nil
+	return sessions, unreadable, nil
 }
 
 // FindByRepo returns the session that path belongs to: path, with symlinks resolved, is or lies
@@ -77,16 +69,14 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	if real, err := filepath.EvalSymlinks(start); err == nil {
 		start = real
 	}
-	// Comparing names comes first: paths in records are resolved, and reading every record and
-	// every worktree on the machine is needed only where names do not decide.
-	dirs := upTo(start)
-	owners := innermost(dirs, rootsOf(st.naming(dirs)), false)
-	if len(owners) == 0 {
-		sessions, _, err := st.List()
-		if err != nil {
-			return nil, err
-		}
-		owners = innermost(dirs, rootsOf(sessions), true)
+	sessions, _, err := st.List()
+	if err != nil {
+		return nil, err
+	}
+	dirs, roots := upTo(start), rootsOf(sessions)
+	owners := innermost(dirs, roots, false)
+	if len(owners) == 0 { // paths in records are resolved: only a link, or another case of letters, needs a look at every worktree
+		owners = innermost(dirs, roots, true)
 	}
 	switch len(owners) {
 	case 0:
@@ -115,23 +105,6 @@ func innermost(dirs []string, roots []root, byIdentity bool) []*Session {
 		}
 	}
 	return nil
-}
-
-// naming returns the readable sessions whose records contain one of dirs as text; other records are
-// not decoded.
-func (st Store) naming(dirs []string) (sessions []*Session) {
-	entries, _ := os.ReadDir(st.Dir)
-	for _, name := range recordsAmong(entries) {
-		path := filepath.Join(st.Dir, name+".json")
-		text, err := disk.ReadRegular(path)
-		if err != nil || !namesAny(text, dirs) {
-			continue
-		}
-		if s, err := decode(name, path, text); err == nil {
-			sessions = append(sessions, s)
-		}
-	}
-	return sessions
 }
 
 // recordsAmong returns the names of the records in a folder. Other files are temporary ones, corrupt
@@ -173,17 +146,15 @@ type root struct {
 
 func rootsOf(sessions []*Session) []root {
 	var roots []root
-	add := func(owner *Session, path string) {
-		if path == "" {
-			return
-		}
-		roots = append(roots, root{path: filepath.Clean(path), owner: owner})
-	}
 	for _, s := range sessions {
-		add(s, s.RepoPath)
-		add(s, s.GitCommonDir)
+		paths := []string{s.RepoPath, s.GitCommonDir}
 		for i := range s.Agents {
-			add(s, s.Agents[i].WorktreePath)
+			paths = append(paths, s.Agents[i].WorktreePath)
+		}
+		for _, path := range paths {
+			if path != "" {
+				roots = append(roots, root{path: filepath.Clean(path), owner: s})
+			}
 		}
 	}
 	return roots

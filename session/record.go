@@ -25,12 +25,6 @@ func encode(s *Session) ([]byte, error) {
 	return text, nil
 }
 
-// encodeText returns a text as it stands in a record's JSON.
-func encodeText(text string) ([]byte, error) {
-	out, err := disk.JSON(text, "")
-	return bytes.TrimSpace(out), err
-}
-
 // withoutNull replaces nil lists and maps by empty ones, so that the file has [] and {} and never
 // null.
 func withoutNull(s Session) Session {
@@ -285,8 +279,8 @@ func (st Store) unreadable(name string, dirs []string) *Unreadable {
 // namesAny reports whether a record's text contains one of these directories, in quotes.
 func namesAny(text []byte, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
-		name, err := encodeText(dir)
-		return err == nil && dir != "" && bytes.Contains(text, name)
+		name, err := disk.JSON(dir, "") // with a newline
+		return err == nil && dir != "" && bytes.Contains(text, bytes.TrimSpace(name))
 	})
 }
 

@@ -222,9 +222,9 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 }
 
 // ClaimAfter starts an attempt for each parent that waits for an agent which has just ended its
-// turn or its CLI or left the session, and for the agent itself if it waits. It reads the record
-// after that end was recorded: a parent that begins to wait later finds the end itself. If the
-// process of an attempt never starts, the results stay owed.
+// turn or its CLI or left the session, and for the agent itself if it waits; for every waiting parent
+// if the name is "". It reads the record after that end was recorded: a parent that begins to wait
+// later finds the end itself. If the process of an attempt never starts, the results stay owed.
 func ClaimAfter(h *app.App, sessionName, agentName string, c live.Claim) {
 	s, err := h.Store.Load(sessionName)
 	if err != nil || s == nil {
@@ -232,31 +232,16 @@ func ClaimAfter(h *app.App, sessionName, agentName string, c live.Claim) {
 	}
 	for _, w := range s.Agents {
 		one := c
-		switch {
-		case !live.Owed(w):
-			continue
-		case w.Name == agentName && c.Leaving == "":
-			one.OwnEnd = true
-		case w.Name == agentName || !slices.Contains(w.Wait.Children, agentName):
-			continue
+		one.OwnEnd = w.Name == agentName && c.Leaving == ""
+		if live.Owed(w) && (one.OwnEnd || agentName == "" || slices.Contains(w.Wait.Children, agentName)) {
+			h.Detach("deliver", one.Arguments(sessionName, w.Name)...)
 		}
-		h.Detach("deliver", one.Arguments(sessionName, w.Name)...)
 	}
 }
 
 // ClaimAll starts an attempt for every waiting parent in a session: the user, or an agent, has just
 // run a command.
-func ClaimAll(h *app.App, sessionName string) {
-	s, err := h.Store.Load(sessionName)
-	if err != nil || s == nil {
-		return
-	}
-	for _, w := range s.Agents {
-		if live.Owed(w) {
-			h.Detach("deliver", live.Claim{}.Arguments(sessionName, w.Name)...)
-		}
-	}
-}
+func ClaimAll(h *app.App, sessionName string) { ClaimAfter(h, sessionName, "", live.Claim{}) }
 
 // looksAt returns a function that looks at the agents of a session; ask lists the panes. A wait for agents reads screens as
 // well, for dialogs that nothing else reports.

@@ -174,7 +174,7 @@ func untagStarts(ctx context.Context, h *app.App, m *worktree.Manager, s *sessio
 				return err
 			}
 			maps.Copy(refs, made)
-			if len(tagged) == 1 && tagged[0] == 0 {
+			if tagged[0] != "" {
 				refs[turn.TagRef(w.TurnSession, 0)] = w.BaseCommit
 			}
 		}

@@ -27,7 +27,10 @@ func (s situation) String() string {
 func (s situation) facts() Facts {
 	f := Facts{
 		Record: session.Agent{Name: "a", CLI: "demo"}, Status: session.AgentStatus{State: s.state},
-		Exited: s.clis == "exited", TurnsUnseen: s.clis == "unseen", Silent: s.clis == "silent", Delivering: s.waits == "typing",
+		Exited: s.clis == "exited", TurnsUnseen: s.clis == "unseen", Delivering: s.waits == "typing",
+	}
+	if s.clis == "silent" {
+		f.Status.Cause = session.CauseSilent
 	}
 	number := 0
 	switch s.turns {

@@ -243,7 +243,6 @@ type Facts struct {
 	Launch      int      // generation of the running launch, 0 when the agent's CLI does not run
 	Exited      bool     // the agent's CLI exited by itself
 	TurnsUnseen bool     // the agent's CLI does not report turns
-	Silent      bool     // the agent's CLI runs and has not reported anything in this launch
 	Terminals   []string // terminals that show the agent's pane
 	Blocked     []string // children for which the agent waits in a running paw wait
 	Delivering  bool     // a process is finding out whether typed results of children have arrived
@@ -314,7 +313,7 @@ func (f Facts) Finished() bool {
 // rests reports whether the CLI is known to do nothing.
 func (f Facts) rests() bool {
 	if f.Status.State == session.StateUnknown {
-		return f.Silent // the agent was brought back, and has got no prompt since
+		return f.Status.Cause == session.CauseSilent // the agent was brought back, and has got no prompt since
 	}
 	return !f.Status.State.Works()
 }

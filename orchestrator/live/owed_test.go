@@ -132,7 +132,10 @@ func TestDecideWhetherItCanBeTyped(t *testing.T) {
 					continue
 				}
 				f := familyOf(session.AgentStatus{State: state, Reason: clis, Orphan: clis == "orphan"}, []Facts{ended("a")})
-				f.Parent.Running, f.Parent.TurnsUnseen, f.Parent.Silent = running, clis == "unseen", clis == "silent"
+				f.Parent.Running, f.Parent.TurnsUnseen = running, clis == "unseen"
+				if clis == "silent" {
+					f.Parent.Status.Cause = session.CauseSilent
+				}
 				want := NotRunning
 				switch {
 				case state == session.StateRunning, state == session.StateWaitingInput, state == session.StateWaitingChildren:

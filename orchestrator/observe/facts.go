@@ -42,6 +42,7 @@ type Agent struct {
 	Pane       *tmux.Pane
 	made       bool              // a living paw makes the agent's worktree
 	madeBy     int               // process of that paw, 0 when unknown
+	TagCommit  string            // commit of the tag of the last finished turn, "" where none is in a file
 	LaunchedAt time.Time         // time of a launch that no launcher has read yet, else zero
 	HookGone   bool              // the paw that its CLI's hooks run is not there any more
 	failure    string            // why the last launcher gave up
@@ -231,7 +232,6 @@ func liveFactsOf(h *app.App, f Facts, a Agent, settled *session.Session) live.Fa
 	if a.Pane != nil {
 		one.Terminals = a.Pane.Terminals
 	}
-	one.Silent = one.Status.Cause == session.CauseSilent
 	if a.Lock.State == session.LockHeld {
 		one.Launch = a.Lock.Holder.Generation
 	}

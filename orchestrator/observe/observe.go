@@ -94,7 +94,7 @@ func LookAtAgents(ctx context.Context, h *app.App, s *session.Session, processes
 
 // lookAt reads launch, lock and turns of one agent.
 func lookAt(ctx context.Context, a app.Agent, open map[int]time.Time, processes ProcessLook, refs *gitdir.Refs) Agent {
-	found := Agent{Record: *a.Record, open: open, Worktree: glance(ctx, *a.Record, refs)}
+	found := Agent{Record: *a.Record, open: open, Worktree: glance(ctx, *a.Record, refs), TagCommit: refs.Resolve(turn.TagRef(a.Record.TurnSession, a.Record.Last))}
 	if a.Record.Phase == session.PhaseCreating {
 		found.madeBy, found.made = a.App.Locks.CreatedBy(a.Session.Name, a.Record.Name)
 		found.made = found.made || madeSince(a)

@@ -60,11 +60,8 @@ type AgentStatus struct {
 func (a AgentStatus) LockFree() bool { return a.PID == 0 }
 
 // StatusOf derives the shown states from the facts.
-func StatusOf(h *app.App, f Facts) SessionStatus { return StatusWith(f, States(h, f)) }
-
-// StatusWith is like StatusOf, with states that were decided before.
-func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
-	s := f.Session
+func StatusOf(h *app.App, f Facts) SessionStatus {
+	s, states := f.Session, States(h, f)
 	st := SessionStatus{Session: s, Seen: f}
 	st.Status, st.Reason = session.Effective(s.Status, f.Tmux)
 	if f.Tmux != session.TmuxUnknown {
@@ -76,27 +73,24 @@ func StatusWith(f Facts, states []session.AgentStatus) SessionStatus {
 	if st.Status == session.StatusStopped && s.Status == session.StatusActive && slices.ContainsFunc(f.Agents, func(a Agent) bool { return a.made }) {
 		st.Status, st.Reason = s.Status, "" // its tmux session comes once the worktrees are made
 	}
-	children := map[string][]string{}
-	for _, w := range s.Agents {
-		if w.Parent != "" {
-			children[w.Parent] = append(children[w.Parent], w.Name)
-		}
-	}
 	st.Agents = make([]AgentStatus, 0, len(f.Agents))
 	for i, a := range f.Agents {
 		as := AgentStatus{
-			Record: a.Record, AgentStatus: states[i], Children: children[a.Record.Name], Hooks: hooksOf(a), WorktreeGone: a.Worktree.Gone, HookGone: a.HookGone,
+			Record: a.Record, AgentStatus: states[i], Children: s.Children(a.Record.Name), Hooks: hooksOf(a), WorktreeGone: a.Worktree.Gone, HookGone: a.HookGone,
 			Branch: a.Worktree.Branch,
 		}
 		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.State(a).State != session.StateSuspended {
 			as.CurrentTurn = last.Number
 		}
+		finished := a.Record.Finished
 		if last := a.Turns.Last; last != nil {
 			as.Prompt, as.LastTurn = cmp.Or(a.Turns.Task, last.Prompt.Words()), last.Number
 			if last.State == turn.Finished {
 				as.LastCommit = last.CommitHash
+				finished.Add(last.Number) // its log says so before the record does
 			}
 		}
+		as.TurnsCompleted, as.ToReview = finished.Turns, max(finished.Turns-a.Record.Seen.Turns, 0)
 		sort.Strings(as.Children)
 		if a.Lock.State == session.LockHeld {
 			as.PID = a.Lock.PID()

@@ -27,11 +27,7 @@ func Cut(ctx context.Context, a app.Agent, reason turn.Reason) {
 		if err := t.takeMissed(ctx); err != nil {
 			return err
 		}
-		one, err := t.open()
-		if err != nil || one == nil {
-			return err
-		}
-		return t.Abort(ctx, one, &turn.Abort{Reason: reason})
+		return t.do(ctx, turn.Action{Do: turn.ActAbort, Abort: &turn.Abort{Reason: reason}})
 	})
 	if err != nil {
 		a.App.HookLog().Add(a.Record.CLI, string(reason), err)
@@ -86,22 +82,24 @@ func tagFinished(ctx context.Context, a app.Agent) {
 		return // launch.BringUp tags the start
 	}
 	err := Change(ctx, a, func(t *Recorder) error {
-		results := finishedTurns(a.Record, t.Dir)
+		results := []turn.Result{{CommitHash: a.Record.BaseCommit}} // turn 0 is the start
 		var counted session.Finished
-		for _, result := range results {
-			counted.Add(result.Number)
+		records, _ := t.Dir.Records()
+		for _, r := range records {
+			if result, ok := r.Result(); ok {
+				results = append(results, result)
+				counted.Add(result.Number)
+			}
 		}
 		t.remember(ctx, counted.Last, func(f *session.Finished) {
 			if counted.Last >= f.Last { // some logs may be gone
 				*f = counted
 			}
 		})
-		refs, err := t.Repo.Refs().List(ctx, TagPrefix(a.Record.TurnSession))
-		if err != nil {
-			return err
+		tags, failed := Tags(ctx, t.Repo, a.Record.TurnSession)
+		if failed != nil {
+			return failed
 		}
-		tags := tagsIn(refs, a.Record.TurnSession)
-		var failed error
 		for _, result := range results {
 			commit, there := tags[result.Number]
 			switch {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"paw/config/display"
@@ -202,16 +201,10 @@ const mostLate = 8
 // tagEarlier makes the tags that the turns right before n lack, back to the first turn that has one: they could not be made.
 // A tag that lacks before that was deleted since, and is left to recover.
 func (t *Recorder) tagEarlier(ctx context.Context, n int) {
-	if there, err := t.tagged(ctx, n-1); there || err != nil {
-		return
-	}
-	tags, err := Tags(ctx, t.Repo, t.Record.TurnSession)
-	if err != nil {
-		return
-	}
 	for r := range t.Dir.Backward(n - 1) {
 		result, finished := r.Result()
-		if r.Number < n-mostLate || slices.Contains(tags, r.Number) || finished && t.tag(ctx, result) != nil {
+		there, err := t.tagged(ctx, r.Number)
+		if r.Number < n-mostLate || there || err != nil || finished && t.tag(ctx, result) != nil {
 			return
 		}
 	}
@@ -319,16 +312,6 @@ func SettleWait(ctx context.Context, h *app.App, sessionName, agentName, id stri
 		h.Step("deliver.acknowledged")
 	}
 	return err
-}
-
-// heard settles the agent's wait when the prompt that joined its turn has the results.
-func (t *Recorder) heard(ctx context.Context, asked string) error {
-	wait := t.Record.Wait
-	if wait == nil || !strings.Contains(asked, wait.ID) {
-		return nil
-	}
-	t.Record.Wait = nil
-	return SettleWait(ctx, t.App, t.Session.Name, t.Record.Name, wait.ID)
 }
 
 // begun settles the agent's wait at the begin of a turn, whose prompt may be the results. If it is

@@ -3,6 +3,7 @@ package turns
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,17 +16,16 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
-	"paw/worktree/gitdir"
 )
 
 // Names lists the names of turn sessions that are taken in a repository, with their sessions where
 // known.
 type Names struct {
-	Tagged map[string]bool   // turn sessions with tags
-	hidden map[string]bool   // turn sessions with hidden refs, or with a worktree now
-	owner  map[string]string // session of each turn session whose ref of the owner has the name
-	logged map[string][]string
-	stays  map[string]string // worktree or ref of rescued work of a turn session, which paw purge --tags keeps
+	Tagged map[string]bool                   // turn sessions with tags
+	hidden map[string]bool                   // turn sessions with hidden refs, or with a worktree now
+	owner  map[string]string                 // session of each turn session whose ref of the owner has the name
+	logged func(sessionName string) []string // agents of a session of this home that have turn logs, in any repository
+	stays  map[string]string                 // worktree or ref of rescued work of a turn session, which paw purge --tags keeps
 
 	Branches map[string]string // refs of branches that paw named, with their commits
 }
@@ -42,55 +42,42 @@ type Earlier struct {
 // after "shop_".
 var numberedName = lazyregexp.New(`^[0-9]+_`)
 
-// loggedSessions returns all sessions with turn logs, of any repository, with their agents.
-// Folders, unlike names of tags, tell session and agent apart.
-func loggedSessions(h *app.App) map[string][]string {
-	logged := map[string][]string{}
-	entries, _ := os.ReadDir(h.Paths.TurnsDir())
-	for _, e := range entries {
-		agents, _ := os.ReadDir(filepath.Join(h.Paths.TurnsDir(), e.Name()))
-		for _, agent := range agents {
-			logged[e.Name()] = append(logged[e.Name()], agent.Name())
-		}
-	}
-	return logged
-}
-
 // branchesOfPaw begins the refs of branches that paw names.
 const branchesOfPaw = "refs/heads/" + app.BranchPrefix
 
 // NamesOf reads tags, hidden refs and worktrees of a repository, and the folders of logs of this home.
 func NamesOf(ctx context.Context, h *app.App, m *worktree.Manager) (Names, error) {
 	space := Names{
-		Tagged: map[string]bool{}, hidden: map[string]bool{}, owner: map[string]string{}, stays: map[string]string{}, logged: loggedSessions(h),
+		Tagged: map[string]bool{}, hidden: map[string]bool{}, owner: map[string]string{}, stays: map[string]string{},
+		logged: func(sessionName string) (agents []string) { // folders, unlike names of tags, tell session and agent apart
+			entries, _ := os.ReadDir(filepath.Join(h.Paths.TurnsDir(), sessionName))
+			for _, e := range entries {
+				agents = append(agents, e.Name())
+			}
+			return agents
+		},
 	}
-	tagged, err := AllTags(ctx, m)
-	if err != nil && !errors.Is(err, gitdir.ErrNotRepository) {
-		return space, err
+	if _, err := os.Lstat(m.Repository.CommonDir); errors.Is(err, fs.ErrNotExist) { // before a start in an empty directory
+		return space, nil
 	}
-	for turnSession := range tagged {
-		space.Tagged[turnSession] = true
-	}
-	// A planned start in an empty directory: the repository does not exist yet.
-	if _, err := os.Lstat(m.Repository.CommonDir); err == nil {
-		if err := space.addRefs(ctx, m); err != nil {
-			return space, err
-		}
-	}
-	return space, nil
+	return space, space.addRefs(ctx, m)
 }
 
-// addRefs adds what paws of any home have made in a repository.
+// addRefs adds what paws of any home have made in a repository, and the tags that came from other ones.
 func (space *Names) addRefs(ctx context.Context, m *worktree.Manager) error {
-	refs, err := m.Refs().List(ctx, turn.HiddenPrefix, branchesOfPaw)
+	refs, err := m.Refs().List(ctx, allTags, turn.HiddenPrefix, branchesOfPaw)
 	if err != nil {
 		return err
 	}
 	space.Branches = map[string]string{}
 	for ref, oid := range refs {
-		if strings.HasPrefix(ref, branchesOfPaw) {
-			space.Branches[ref] = oid
-		} else if turnSession, _, ok := strings.Cut(strings.TrimPrefix(ref, turn.HiddenPrefix), "/"); ok {
+		tagged, _, isTag := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/"))
+		hidden, isHidden := strings.CutPrefix(ref, turn.HiddenPrefix)
+		turnSession, _, _ := strings.Cut(hidden, "/")
+		switch {
+		case isTag:
+			space.Tagged[tagged] = true
+		case isHidden:
 			space.hidden[turnSession] = true
 			if _, session, _, owned := turn.ParseOwner(ref); owned {
 				space.owner[turnSession] = session
@@ -98,6 +85,8 @@ func (space *Names) addRefs(ctx context.Context, m *worktree.Manager) error {
 			if strings.HasPrefix(ref, turn.RescuePrefix(turnSession)) && ref != turn.LeftRef(turnSession) {
 				space.stays[turnSession] = ref
 			}
+		case strings.HasPrefix(ref, branchesOfPaw):
+			space.Branches[ref] = oid
 		}
 	}
 	entries, err := m.Registry().List(ctx)
@@ -142,7 +131,8 @@ func (space Names) Stays(name string) string {
 // Of returns what sessions of a name have left.
 func (space Names) Of(name string) Earlier {
 	var found Earlier
-	for _, agent := range space.logged[name] {
+	logged := space.logged(name)
+	for _, agent := range logged {
 		if turnSession := name + "_" + agent; space.Tagged[turnSession] || space.hidden[turnSession] {
 			found.Here = append(found.Here, agent)
 		} else {
@@ -154,7 +144,7 @@ func (space Names) Of(name string) Earlier {
 	for _, turnSession := range slices.Sorted(maps.Keys(all)) {
 		agent := space.agentOf(name, turnSession)
 		switch {
-		case agent == "" || slices.Contains(space.logged[name], agent):
+		case agent == "" || slices.Contains(logged, agent):
 		case space.hidden[turnSession]:
 			found.Stranger = append(found.Stranger, agent)
 		default:
@@ -175,7 +165,7 @@ func (space Names) Agents(sessionName string) map[string]bool {
 			}
 		}
 	}
-	for _, agent := range space.logged[sessionName] {
+	for _, agent := range space.logged(sessionName) {
 		agents[agent] = true
 	}
 	return agents
@@ -187,22 +177,18 @@ func (e Earlier) InRepository() []string { return slices.Concat(e.Here, e.Fetche
 // Any reports whether any turns have the name.
 func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 }
 
-// Tags returns the numbers of the turn tags of one turn session, without git where refs are files.
-func Tags(ctx context.Context, m *worktree.Manager, turnSession string) ([]int, error) {
-	numbers, err := tagsBelow(ctx, m, TagPrefix(turnSession))
-	return numbers[turnSession], err
+// Tags returns the commits of the turn tags of one turn session by number, without git where refs are files.
+func Tags(ctx context.Context, m *worktree.Manager, turnSession string) (map[int]string, error) {
+	refs, err := m.Refs().List(ctx, TagPrefix(turnSession))
+	return tagsIn(refs, turnSession), err
 }
+
+// allTags begins the refs of all turn tags.
+const allTags = "refs/tags/" + turn.TagPrefix
 
 // AllTags returns the numbers of all turn tags of a repository, sorted, by turn session.
 func AllTags(ctx context.Context, m *worktree.Manager) (map[string][]int, error) {
-	return tagsBelow(ctx, m, "refs/tags/"+turn.TagPrefix)
-}
-
-func tagsBelow(ctx context.Context, m *worktree.Manager, prefix string) (map[string][]int, error) {
-	refs, err := m.Refs().List(ctx, prefix)
-	if err != nil {
-		return nil, err
-	}
+	refs, err := m.Refs().List(ctx, allTags)
 	numbers := map[string][]int{}
 	for ref := range refs {
 		if turnSession, n, ok := turn.ParseTag(strings.TrimPrefix(ref, "refs/tags/")); ok {
@@ -212,11 +198,11 @@ func tagsBelow(ctx context.Context, m *worktree.Manager, prefix string) (map[str
 	for turnSession := range numbers {
 		slices.Sort(numbers[turnSession])
 	}
-	return numbers, nil
+	return numbers, err
 }
 
 // TagPrefix returns the beginning of the tag refs of a turn session.
-func TagPrefix(turnSession string) string { return "refs/tags/" + turn.TagPrefix + turnSession + "-" }
+func TagPrefix(turnSession string) string { return allTags + turnSession + "-" }
 
 // tagsIn returns the turn tags of one turn session among refs: their commits, by number.
 func tagsIn(refs map[string]string, turnSession string) map[int]string {
@@ -250,21 +236,13 @@ var ErrNameTaken = errors.New("the name is taken in this repository")
 // Own returns those agents whose turns belong to s, and not to another user's session of the same
 // name.
 func Own(ctx context.Context, m *worktree.Manager, s *session.Session, agents ...string) (own []string, err error) {
-	prefixes := make([]string, len(agents))
-	for i, agent := range agents {
-		prefixes[i] = turn.OwnerPrefix(s.Name + "_" + agent)
-	}
-	owners, err := m.Refs().List(ctx, prefixes...)
-	if err != nil {
-		return nil, err
-	}
-	ids := map[string]string{}
-	for ref := range owners {
-		turnSession, _, id, _ := turn.ParseOwner(ref)
-		ids[turnSession] = id
-	}
 	for _, agent := range agents {
-		if id := ids[s.Name+"_"+agent]; id == "" || id == s.ID {
+		turnSession := s.Name + "_" + agent
+		owners, err := m.Refs().List(ctx, turn.OwnerPrefix(turnSession))
+		if err != nil {
+			return nil, err
+		}
+		if len(owners) == 0 || owners[turn.OwnerRef(turnSession, s.Name, s.ID)] != "" {
 			own = append(own, agent)
 		}
 	}

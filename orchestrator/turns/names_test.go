@@ -7,11 +7,12 @@ import (
 )
 
 func TestEarlierTurnsOfAName(t *testing.T) {
+	logged := map[string][]string{"fam": {"p", "gone", "kept"}, "fam_x": {"y"}}
 	space := Names{
 		Tagged: map[string]bool{"fam_p": true, "fam_v2_p": true, "fam_2_p": true, "fam_x_y": true, "family_p": true, "fam_live": true, "fam": true},
 		hidden: map[string]bool{"fam_p": true, "fam_pruned": true, "fam_live": true, "fam_kept": true},
 		owner:  map[string]string{"fam_x_y": "fam_x", "fam_p": "fam", "fam_gone": "fam", "fam_kept": "fam", "fam_live": "fam"},
-		logged: map[string][]string{"fam": {"p", "gone", "kept"}, "fam_x": {"y"}},
+		logged: func(sessionName string) []string { return logged[sessionName] },
 		stays:  map[string]string{"fam_x_y": "/worktree", "fam_2_p": "refs/rescued", "fam_pruned": "refs/other"},
 	}
 	want := Earlier{

@@ -83,15 +83,6 @@ func (t *Recorder) remember(ctx context.Context, n int, count func(*session.Fini
 	}
 }
 
-// open returns the agent's last turn when it is open.
-func (t *Recorder) open() (*turn.Turn, error) {
-	last, err := t.Dir.Last()
-	if err != nil || last == nil || last.State != turn.InProgress {
-		return nil, err
-	}
-	return turn.Open(last.LogFile, t.App.Now)
-}
-
 // BeginIfOwn begins a turn for a CLI without hooks: nothing but the typed prompt will ever report
 // it. The turn settles the wait in a copy of the record: the caller looks for the wait afterwards.
 func BeginIfOwn(ctx context.Context, a app.Agent, prompt string) error {
@@ -105,34 +96,22 @@ func BeginIfOwn(ctx context.Context, a app.Agent, prompt string) error {
 
 // EndOwn finishes the open turn of a CLI without hooks, whose end nothing else reports.
 func EndOwn(ctx context.Context, a app.Agent) error {
-	return Change(ctx, a, func(t *Recorder) error {
-		one, err := t.open()
-		if err != nil || one == nil {
-			return err
-		}
-		_, err = t.Finish(ctx, one, "")
-		return err
-	})
+	return Change(ctx, a, func(t *Recorder) error { return t.do(ctx, turn.Action{Do: turn.ActFinish}) })
 }
 
 // BeginOwn starts a turn of a CLI without hooks, after it has closed the one before, whose end was
 // not seen.
 func BeginOwn(ctx context.Context, a app.Agent, prompt string) error {
 	return Change(ctx, a, func(t *Recorder) error {
-		one, err := t.open()
-		if err != nil {
-			return err
-		}
-		if one != nil {
-			if err := one.Note("its end was not seen; the next prompt closed it"); err != nil {
-				return err
-			}
-			if _, err := t.Finish(ctx, one, ""); err != nil {
+		for _, action := range []turn.Action{
+			{Do: turn.ActNote, Text: "its end was not seen; the next prompt closed it"}, {Do: turn.ActFinish},
+			{Do: turn.ActStart, Start: &turn.Start{Type: turn.TypePrompt, Prompt: prompt}},
+		} {
+			if err := t.do(ctx, action); err != nil {
 				return err
 			}
 		}
-		_, err = t.Begin(ctx, turn.Start{Type: turn.TypePrompt, Prompt: prompt, Launch: launchOf(a)})
-		return err
+		return nil
 	})
 }
 
@@ -159,19 +138,6 @@ func NothingQueued(h *app.App, sessionName, agentName string) {
 // QueuedMark returns the file that exists while a prompt waits behind a turn.
 func QueuedMark(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), cli.QueuedMark)
-}
-
-// finishedTurns returns the results of the start, as turn 0, and of finished turns with a readable
-// log.
-func finishedTurns(w *session.Agent, dir turn.Dir) []turn.Result {
-	results := []turn.Result{{CommitHash: w.BaseCommit}}
-	records, _ := dir.Records()
-	for _, r := range records {
-		if result, ok := r.Result(); ok {
-			results = append(results, result)
-		}
-	}
-	return results
 }
 
 // Exits reports whether an event says that the CLI is about to exit.
@@ -220,19 +186,11 @@ func (t *Recorder) Take(ctx context.Context, e turn.Event) error {
 	leaves := e.Kind == turn.KindSessionEnd || e.Kind == turn.KindInterrupt
 	if leaves && t.Record.Phase != session.PhaseLive && t.Record.Phase != session.PhaseCreating {
 		// paw is ending this CLI: its interrupt and exit are not the user's.
-		one, err := t.open()
-		if err == nil && one != nil {
-			err = t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonStopped})
-		}
-		return err
+		return t.do(ctx, turn.Action{Do: turn.ActAbort, Abort: &turn.Abort{Reason: turn.ReasonStopped}})
 	}
 	if leaves && last != nil && last.State == turn.InProgress {
 		if died := t.died(); died != "" {
-			one, err := t.open()
-			if err == nil && one != nil {
-				err = t.Abort(ctx, one, &turn.Abort{Reason: turn.ReasonCrash, Message: died})
-			}
-			return err
+			return t.do(ctx, turn.Action{Do: turn.ActAbort, Abort: &turn.Abort{Reason: turn.ReasonCrash, Message: died}})
 		}
 	}
 	return errors.Join(t.apply(ctx, last, e), t.moved(last, e))
@@ -294,6 +252,7 @@ func (t *Recorder) apply(ctx context.Context, last *turn.Record, e turn.Event) e
 	return nil
 }
 
+// do carries out one action; those about an open turn are nothing where there is none.
 func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 	switch action.Do {
 	case turn.ActStart:
@@ -307,8 +266,12 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 		return KeepConversation(ctx, t.Agent, action.Text)
 	case turn.ActExecute, turn.ActHold, turn.ActAwait, turn.ActInput, turn.ActLimit, turn.ActAnswered, turn.ActFinish, turn.ActAbort, turn.ActNote:
 	}
-	one, err := t.open()
-	if err != nil || one == nil {
+	last, err := t.Dir.Last()
+	if err != nil || last == nil || last.State != turn.InProgress {
+		return err
+	}
+	one, err := turn.Open(last.LogFile, t.App.Now)
+	if err != nil {
 		return err
 	}
 	switch action.Do {
@@ -317,7 +280,6 @@ func (t *Recorder) do(ctx context.Context, action turn.Action) error {
 			return err
 		}
 		t.Joined = true
-		return t.heard(ctx, action.Text)
 	case turn.ActInput:
 		return one.Input(action.Text, action.Conversation)
 	case turn.ActLimit:

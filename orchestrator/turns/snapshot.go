@@ -189,16 +189,12 @@ func CountFiles(ctx context.Context, h *app.App, s *session.Session, results []*
 		if w == nil || r.Turn < 1 {
 			continue
 		}
-		before, err := m.Refs().Read(ctx, turn.BeforeRef(w.TurnSession, r.Turn))
+		before, after := turn.BeforeRef(w.TurnSession, r.Turn), turn.TurnRef(w.TurnSession, r.Turn)
+		refs, err := m.Refs().List(ctx, before, after)
 		if err != nil {
 			return
 		}
-		after, err := m.Refs().Read(ctx, turn.TurnRef(w.TurnSession, r.Turn))
-		if err != nil {
-			return
-		}
-		pair := [2]string{before, after}
-		if pair[0] != "" && pair[1] != "" {
+		if pair := [2]string{refs[before], refs[after]}; pair[0] != "" && pair[1] != "" {
 			of[r], pairs = pair, append(pairs, pair)
 		}
 	}

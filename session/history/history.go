@@ -5,7 +5,6 @@
 package history
 
 import (
-	"encoding/json"
 	"slices"
 	"sync"
 	"time"
@@ -57,7 +56,7 @@ type History interface {
 	Clear()
 }
 
-// messageJSON is the saved and printed form of a message. Missing values are null or [].
+// messageJSON is the printed form of a message. Missing values are null or [].
 type messageJSON struct {
 	Role       Role       `json:"role"`
 	Content    string     `json:"content"`
@@ -83,25 +82,6 @@ func (m Message) MarshalJSON() ([]byte, error) {
 	}
 	// SetEscapeHTML on the outer encoder would come too late: json.Marshal escapes in here.
 	return disk.JSON(out, "")
-}
-
-// UnmarshalJSON reads the output of MarshalJSON.
-func (m *Message) UnmarshalJSON(data []byte) error {
-	var in messageJSON
-	if err := json.Unmarshal(data, &in); err != nil {
-		return err
-	}
-	*m = Message{Role: in.Role, Content: in.Content, ToolCalls: in.ToolCalls}
-	if len(in.ToolCalls) == 0 {
-		m.ToolCalls = nil
-	}
-	if in.ToolCallID != nil {
-		m.ToolCallID = *in.ToolCallID
-	}
-	if in.Timestamp != nil {
-		m.Timestamp = *in.Timestamp
-	}
-	return nil
 }
 
 // memory is a History that is not saved.

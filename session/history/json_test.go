@@ -11,7 +11,7 @@ import (
 	"paw/session/history"
 )
 
-// TestJSON: the contract of paw log --json, there and back.
+// TestJSON: the contract of paw log --json.
 func TestJSON(t *testing.T) {
 	east := time.FixedZone("east", 2*60*60)
 	for _, c := range []struct {
@@ -46,17 +46,6 @@ func TestJSON(t *testing.T) {
 			if diff := cmp.Diff(c.want+"\n", text.String()); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
 			}
-			var back history.Message
-			if err := json.Unmarshal([]byte(text.String()), &back); err != nil {
-				t.Fatal(err)
-			}
-			c.message.Timestamp = c.message.Timestamp.UTC()
-			if diff := cmp.Diff(c.message, back); diff != "" {
-				t.Errorf("-written +read\n%s", diff)
-			}
 		})
-	}
-	if err := json.Unmarshal([]byte(`{"role":1}`), new(history.Message)); err == nil {
-		t.Error("a role that is a number was read")
 	}
 }

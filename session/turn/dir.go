@@ -1,7 +1,6 @@
 package turn
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"paw/config/disk"
 )
 
 // Dir is the folder of an agent's turn logs. The folder may be missing.
@@ -145,20 +142,6 @@ func (d Dir) Highest() int {
 	return files[len(files)-1].number
 }
 
-// taken returns the log that exists for a number, of any type, or "".
-func (d Dir) taken(number int) (string, error) {
-	files, err := d.files()
-	if err != nil {
-		return "", err
-	}
-	for _, f := range files {
-		if f.number == number {
-			return filepath.Join(d.Path, f.name), nil
-		}
-	}
-	return "", nil
-}
-
 // Asked reports whether mark was part of a prompt to the CLI. The search goes from the last turn back
 // to the first whose last event was before since.
 func (d Dir) Asked(mark string, since time.Time) (bool, error) {
@@ -183,39 +166,23 @@ func (d Dir) Prompts(since time.Time) (all []Prompted, err error) {
 	}
 	var until time.Time
 	for _, f := range slices.Backward(files) {
-		data, err := disk.ReadFile(filepath.Join(d.Path, f.name))
+		r, err := d.record(f)
 		if errors.Is(err, os.ErrNotExist) {
 			continue // The log was purged meanwhile.
 		}
 		if err != nil {
 			return nil, err
 		}
-		texts, last := promptsIn(data)
-		for _, one := range texts {
-			one.Turn, one.Until = f.number, until
-			all = append(all, one)
+		if r.Prompt != "" {
+			all = append(all, Prompted{Text: string(r.Prompt), Turn: r.Number, Begins: true, Until: until})
 		}
-		if !last.IsZero() && last.Before(since) {
+		for _, text := range r.Joined {
+			all = append(all, Prompted{Text: text, Turn: r.Number, Until: until})
+		}
+		if r.LastEventAt.Before(since) {
 			break
 		}
-		until = last
+		until = r.LastEventAt
 	}
 	return all, nil
-}
-
-// promptsIn returns the prompts in a log, and the time of its last event.
-func promptsIn(data []byte) (texts []Prompted, last time.Time) {
-	for raw := range bytes.Lines(data) {
-		for _, p := range pieces(bytes.TrimRight(raw, "\n")) {
-			last = p.line.At
-			one := Prompted{Text: string(p.line.Description), Begins: p.line.Event == eventStart}
-			if one.Begins {
-				one.Text = string(p.line.Prompt)
-			}
-			if one.Text != "" {
-				texts = append(texts, one)
-			}
-		}
-	}
-	return texts, last
 }

@@ -61,19 +61,11 @@ func (l *log) append(e line) error {
 	if _, err := l.read(f, -1); err != nil {
 		return err
 	}
-	if err := l.allowed(e.Event); err != nil {
-		return err
+	from := l.view().State
+	if _, allowed := next(from, e.Event); !allowed {
+		return &TransitionError{Number: l.record.Number, From: from, Event: e.Event}
 	}
 	return l.write(f, e)
-}
-
-// allowed returns a *TransitionError if the event may not come next.
-func (l *log) allowed(event string) error {
-	from := l.view().State
-	if _, ok := next(from, event); !ok {
-		return &TransitionError{Number: l.record.Number, From: from, Event: event}
-	}
-	return nil
 }
 
 // write appends an event with one call, and then reads the file up to it: if another process has

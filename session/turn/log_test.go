@@ -96,7 +96,7 @@ func TestReadsTheFormat(t *testing.T) {
 	ended := second(7)
 	want := Record{
 		Number: 3, Type: TypePrompt, State: Finished,
-		Prompt: "fix \"it\" <now> & here\nplease", Launch: "l1", Conversation: "c1", TurnID: "t1", StartCommit: "aaa",
+		Prompt: "fix \"it\" <now> & here\nplease", Joined: []string{"and this"}, Launch: "l1", Conversation: "c1", TurnID: "t1", StartCommit: "aaa",
 		StartedAt: second(1), EndedAt: &ended,
 		Outcome: "success", CommitHash: "bbb", Snapshot: "ccc", Message: "done",
 		Answered: &Asked{Conversation: "c1", Question: "Bash: git push", Since: time.Date(2026, 11, 21, 3, 0, 4, 5000000, time.UTC)},

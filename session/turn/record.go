@@ -17,6 +17,7 @@ type Record struct {
 	TurnID       string   // the CLI's own id of the turn, "" if it has none
 	OlderIDs     []string // earlier values of TurnID, before prompts joined
 	Others       []string // other conversations of the CLI that work for the turn besides Conversation
+	Joined       []string // prompts that joined the turn, and tasks that paw gave to the CLI in it
 	Follows      bool     // began the moment the previous turn ended, as the CLI's own record shows
 	StartCommit  string   // commit of HEAD at the start of the turn
 	StartedAt    time.Time
@@ -119,7 +120,7 @@ func (r Record) Result() (Result, bool) {
 func (r Record) clone() Record {
 	r.Children = slices.Clone(r.Children)
 	r.Notes, r.Strays, r.Outside = slices.Clone(r.Notes), slices.Clone(r.Strays), slices.Clone(r.Outside)
-	r.OlderIDs, r.Others, r.Asked = slices.Clone(r.OlderIDs), slices.Clone(r.Others), slices.Clone(r.Asked)
+	r.OlderIDs, r.Joined, r.Others, r.Asked = slices.Clone(r.OlderIDs), slices.Clone(r.Joined), slices.Clone(r.Others), slices.Clone(r.Asked)
 	r.EndedAt, r.WaitingSince, r.LimitedSince = clone(r.EndedAt), clone(r.WaitingSince), clone(r.LimitedSince)
 	r.Limit, r.Held, r.Answered = clone(r.Limit), clone(r.Held), clone(r.Answered)
 	return r

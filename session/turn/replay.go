@@ -96,6 +96,9 @@ func (r *replay) apply(l line) bool {
 	if rec.State == Initial { // START is lost, or not written yet
 		rec.State, rec.StartedAt = InProgress, l.At
 	}
+	if l.Event == eventExecute && l.Description != "" { // the CLI has got it, also where the turn was over
+		rec.Joined = append(rec.Joined, string(l.Description))
+	}
 	to, ok := next(rec.State, l.Event)
 	if !ok {
 		return false

@@ -73,12 +73,14 @@ func (t *Turn) Start(s Start) error {
 		return err
 	}
 	// Creating the file is exclusive; this finds a log of another type with the same number.
-	taken, err := t.dir.taken(t.number)
+	files, err := t.dir.files()
 	if err != nil {
 		return err
 	}
-	if taken != "" {
-		return &ExistsError{Number: t.number, Path: taken}
+	for _, f := range files {
+		if f.number == t.number {
+			return &ExistsError{Number: t.number, Path: filepath.Join(t.dir.Path, f.name)}
+		}
 	}
 	l := newLog(filepath.Join(t.dir.Path, LogName(t.number, s.Type)), t.number, s.Type)
 	began := t.now
