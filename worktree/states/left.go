@@ -2,6 +2,7 @@ package states
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ func (s *Store) mixed(ctx context.Context, dir string, steps []Step) (paths []st
 			continue
 		}
 		merged, err := s.objects.MergeTree(ctx, dir, step.From, step.Got)
+		if errors.Is(err, objects.ErrUnrelated) { // paw update brought it
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
