@@ -168,10 +168,10 @@ func cmdQuiet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("paw never came to rest in the background")
 }
 
-// pause waits before a condition is checked again, longer from time to time, so that slow checks do
-// not take the time of what they wait for.
+// pause waits before a condition is checked again, longer from time to time, so that checks do not
+// take the time of what they wait for: most start several programs.
 func pause(began time.Time) {
-	time.Sleep(min(max(30*time.Millisecond, time.Since(began)/4), 500*time.Millisecond))
+	time.Sleep(min(max(100*time.Millisecond, time.Since(began)/4), 500*time.Millisecond))
 }
 
 // tmux ARGS...: runs tmux with the script's own server, which may answer for a moment after its last
