@@ -20,6 +20,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 3 && os.Args[1] == "__launcher" {
 		launcherPrograms[os.Args[2]](os.Args[3:])
 	}
+	beLate()
 	catchSignals()
 	flag.Parse()
 	given := false

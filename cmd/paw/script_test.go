@@ -83,24 +83,24 @@ func setUpScript(env *testscript.Env) error {
 	return nil
 }
 
-// makeHome makes the home of a world, where git starts no maintenance after a commit: it would be
-// one more process each.
+// makeHome makes the home of a world, and settings of git beside it: git starts no maintenance after
+// a commit, which would be one more process each.
 func makeHome(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(dir, gitSettings), []byte("[maintenance]\n\tauto = false\n"), 0o600)
+	return os.WriteFile(gitSettings(dir), []byte("[maintenance]\n\tauto = false\n"), 0o600)
 }
 
-// gitSettings is the file of git's settings in the home of a world.
-const gitSettings = ".gitconfig-of-tests"
+// gitSettings returns the path of git's settings for the user with a home.
+func gitSettings(home string) string { return filepath.Join(filepath.Dir(home), "gitconfig-of-tests") }
 
 // scriptEnvironment returns variables that keep the user's own configuration away.
 func scriptEnvironment(home, socket string) []string {
 	return []string{
 		"HOME=" + home, "PAW_TMUX_SOCKET=" + socket, "TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LC_ALL=C.UTF-8",
 		"XDG_DATA_HOME=" + home + "/.local/share", "XDG_STATE_HOME=" + home + "/.local/state", "XDG_CONFIG_HOME=" + home + "/.config",
-		"XDG_CACHE_HOME=" + home + "/.cache", "GIT_CONFIG_GLOBAL=" + home + "/" + gitSettings, "GIT_CONFIG_NOSYSTEM=1",
+		"XDG_CACHE_HOME=" + home + "/.cache", "GIT_CONFIG_GLOBAL=" + gitSettings(home), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@localhost", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@localhost",
 		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", "PAW_SESSION=", "PAW_AGENT=", "SHELL=/bin/sh",
 	}
