@@ -554,8 +554,8 @@ func TestLockOfAnotherGitStays(t *testing.T) {
 // when the user has removed that and the landing is ended.
 func TestLandingThatGitDiesIn(t *testing.T) {
 	strace := needStrace(t)
+	waited := false // once: it takes as long as git may have the lock
 	for _, call := range []string{"rename,renameat,renameat2", "unlink,unlinkat", "openat"} {
-		waited := false // once for each call: it takes as long as git may have the lock
 		for n := 1; n < 60; n += 6 {
 			w := newMoving(t)
 			w.write("mine.txt", "untracked\n")

@@ -2,8 +2,10 @@ package main
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +87,31 @@ func (w *world) putBack(all kept) {
 			}
 		}
 	}
+}
+
+// differsAnyway matches what differs between two runs of one command: times, processes, random names.
+var differsAnyway = regexp.MustCompile(volatile.String() + `|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|\b[0-9]{4,}\b|\b[0-9a-f]{16}\b`)
+
+// same reports whether two copies have the same files with the same contents, whoever wrote them
+// when, so that a user who goes on from either ends the same. Objects of git do not count, which
+// putBack leaves, nor do the contents of the copies of the index that paw keeps, which have the
+// times of files.
+func (k kept) same(other kept) bool {
+	content := func(k kept) kept {
+		only := kept{}
+		for path, file := range k {
+			if strings.Contains(path, "/.git/objects/") {
+				continue
+			}
+			if file.changed = (time.Time{}); strings.Contains(path, "/snapshot/") {
+				file.content = ""
+			}
+			file.content = differsAnyway.ReplaceAllString(file.content, "*")
+			only[differsAnyway.ReplaceAllString(path, "*")] = file
+		}
+		return only
+	}
+	return maps.Equal(content(k), content(other))
 }
 
 // write makes the file at path, or changes it.

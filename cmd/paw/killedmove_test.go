@@ -75,7 +75,9 @@ func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
 						t.Errorf("killed after %s, then %s: exit code %d\n%s%s", at, next, out.code, out.stdout, out.stderr)
 					}
 					half := w.head(dir)
-					w.ready("one")
+					if strings.HasPrefix(next, "paw send") {
+						w.ready("one")
+					}
 					w.ok(w.paw("recover", "--detach"))
 					if w.git(w.repo, "for-each-ref", "--contains="+half, "--count=1") == "" {
 						t.Errorf("killed after %s, then %s, then recovered: no ref has the commit that HEAD was at", at, next)
@@ -88,7 +90,6 @@ func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
 					if got := w.git(w.repo, "show", "main:mine.txt"); got != "x\n" {
 						t.Errorf("killed after %s, then %s: mine.txt landed as %q", at, next, got)
 					}
-					w.ok(w.paw("land", "--undo"))
 				}
 			}
 			w.git(w.repo, "fsck", "--no-progress")

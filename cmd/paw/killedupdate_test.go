@@ -39,47 +39,50 @@ func TestKilledUpdate(t *testing.T) {
 	t.Parallel()
 	w := landWorld(t)
 	dir := w.worktree("one")
-	base := strings.TrimSpace(w.git(dir, "rev-parse", "HEAD"))
 	w.write(w.repo, "README.md", "changed in main\n")
 	w.write(w.repo, "main/new.txt", "new in main\n")
 	w.git(w.repo, "rm", "-q", "run.sh")
 	w.git(w.repo, "mv", "old/name.txt", "old/moved.txt")
 	w.git(w.repo, "add", "-A")
 	w.git(w.repo, "commit", "-q", "-m", "third")
-	prepare := func() {
-		w.git(dir, "reset", "-q", "--hard", base)
-		w.git(dir, "clean", "-qfdx")
-		w.git(dir, "rm", "-q", "gone.txt")
-		w.write(dir, "sub/a.txt", "not committed\n")
-		w.write(dir, "new/deep/file.txt", "untracked\n")
-		w.write(dir, "staged.txt", "staged\n")
-		w.git(dir, "add", "staged.txt")
-	}
 	look := func() string {
 		return w.files(dir) + w.git(dir, "status", "--porcelain") + w.git(dir, "log", "-1", "--format=%T %s") + w.git(dir, "symbolic-ref", "HEAD")
 	}
-	base = strings.TrimSpace(w.git(dir, "rev-parse", "HEAD^")) // what it has moved is in the way of what main has moved
-	prepare()
-	before := look()
+	w.git(dir, "reset", "-q", "--hard", "HEAD^") // what it has moved is in the way of what main has moved
+	w.git(dir, "clean", "-qfdx")
+	w.git(dir, "rm", "-q", "gone.txt")
+	w.write(dir, "sub/a.txt", "not committed\n")
+	w.write(dir, "new/deep/file.txt", "untracked\n")
+	w.write(dir, "staged.txt", "staged\n")
+	w.git(dir, "add", "staged.txt")
+	before, files := look(), w.keep()
 	w.ok(w.pawWith(w.killedAfter(0), "update", "one"))
 	after := look()
 	ran, err := os.ReadFile(filepath.Join(w.root, "killer/count"))
 	if err != nil || before == after {
 		t.Fatalf("it did nothing: %v", err)
 	}
-	gits := len(ran)
+	gits, moments := len(ran), 0
+	var last kept
 	for n := 1; n <= gits; n++ {
-		prepare()
+		w.putBack(files)
 		if out := w.pawWith(w.killedAfter(n), "update", "one"); out.code != 137 {
 			t.Fatalf("not killed after git %d: exit code %d", n, out.code)
 		}
+		os.Remove(filepath.Join(w.root, "killer/count"))
+		killed := w.keep()
+		if killed.same(last) { // this git has only read
+			continue
+		}
+		last = killed
+		moments++
 		if got := look(); got != before {
 			w.ok(w.paw("rewind", "one", "--undo"))
 		}
 		if diff := cmp.Diff(plain(before), plain(look())); diff != "" {
 			t.Errorf("killed after git %d, then undone (-before +undone)\n%s", n, diff)
 		}
-		prepare()
+		w.putBack(files)
 		for range 3 {
 			w.pawWith(w.killedAfter(n), "update", "one")
 			w.ok(w.paw("recover", "--detach"))
@@ -90,7 +93,7 @@ func TestKilledUpdate(t *testing.T) {
 		}
 	}
 	w.git(w.repo, "fsck", "--no-progress")
-	t.Logf("killed after each of %d gits", gits)
+	t.Logf("killed after each of %d gits, at %d moments", gits, moments)
 }
 
 // plain turns staged changes in the output of git status into unstaged ones, since an undo does not

@@ -108,7 +108,7 @@ func TestKilledLanding(t *testing.T) {
 			t.Parallel()
 			w := landWorld(t)
 			c.prepare(w)
-			before := w.landed()
+			before, files := w.landed(), w.keep()
 			steps := w.stepsOf(crashCase{command: c.command})
 			after := w.landed()
 			if len(steps) < 3 || cmp.Equal(before, after) {
@@ -119,8 +119,8 @@ func TestKilledLanding(t *testing.T) {
 			}
 			for _, at := range steps {
 				t.Run(at, func(t *testing.T) {
-					w := landWorld(t)
-					c.prepare(w)
+					w.t = t
+					w.putBack(files)
 					agent := w.files(w.worktree("one"))
 					w.kill(at, c.command...)
 					if c.command[1] != "--undo" { // the next land finishes the landing that was cut short

@@ -69,7 +69,7 @@ func setUpScript(env *testscript.Env) error {
 		return err
 	}
 	home := filepath.Join(env.WorkDir, "home")
-	if err := os.MkdirAll(home, 0o755); err != nil {
+	if err := makeHome(home); err != nil {
 		return err
 	}
 	for _, kv := range scriptEnvironment(home, socket) {
@@ -83,12 +83,24 @@ func setUpScript(env *testscript.Env) error {
 	return nil
 }
 
+// makeHome makes the home of a world, and settings of git beside it: git starts no maintenance after
+// a commit, which would be one more process each.
+func makeHome(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(gitSettings(dir), []byte("[maintenance]\n\tauto = false\n"), 0o600)
+}
+
+// gitSettings returns the path of git's settings for the user with a home.
+func gitSettings(home string) string { return filepath.Join(filepath.Dir(home), "gitconfig-of-tests") }
+
 // scriptEnvironment returns variables that keep the user's own configuration away.
 func scriptEnvironment(home, socket string) []string {
 	return []string{
 		"HOME=" + home, "PAW_TMUX_SOCKET=" + socket, "TMUX=", "TMUX_PANE=", "TERM=xterm-256color", "LC_ALL=C.UTF-8",
 		"XDG_DATA_HOME=" + home + "/.local/share", "XDG_STATE_HOME=" + home + "/.local/state", "XDG_CONFIG_HOME=" + home + "/.config",
-		"XDG_CACHE_HOME=" + home + "/.cache", "GIT_CONFIG_GLOBAL=" + home + "/.gitconfig-of-tests", "GIT_CONFIG_NOSYSTEM=1",
+		"XDG_CACHE_HOME=" + home + "/.cache", "GIT_CONFIG_GLOBAL=" + gitSettings(home), "GIT_CONFIG_NOSYSTEM=1",
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@localhost", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@localhost",
 		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z", "PAW_SESSION=", "PAW_AGENT=", "SHELL=/bin/sh",
 	}
@@ -168,10 +180,10 @@ func cmdQuiet(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("paw never came to rest in the background")
 }
 
-// pause waits before a condition is checked again, longer from time to time, so that slow checks do
-// not take the time of what they wait for.
+// pause waits before a condition is checked again, longer from time to time, so that checks do not
+// take the time of what they wait for: most start several programs.
 func pause(began time.Time) {
-	time.Sleep(min(max(30*time.Millisecond, time.Since(began)/4), 500*time.Millisecond))
+	time.Sleep(min(max(100*time.Millisecond, time.Since(began)/4), 500*time.Millisecond))
 }
 
 // tmux ARGS...: runs tmux with the script's own server, which may answer for a moment after its last

@@ -85,7 +85,7 @@ func newWorldIn(t *testing.T, root string) *world {
 	}
 	w := &world{t: t, root: root, repo: filepath.Join(root, "shop"), socket: socket}
 	home := filepath.Join(root, "home")
-	if err := os.MkdirAll(home, 0o755); err != nil {
+	if err := makeHome(home); err != nil {
 		t.Fatal(err)
 	}
 	for _, kv := range os.Environ() {
