@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 	}
 	var out revertedWork
 	if reverted {
-		if out, err = w.revertedWork(ctx, t, begin, state, l.chain); err != nil {
+		if out, err = w.withoutReverts(ctx, t, begin, state, l.chain); err != nil {
 			return l, err
 		}
 	}
@@ -69,28 +68,29 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 			l.paths = append(l.paths, path)
 		}
 	}
-	if l.paths, err = w.stillIn(ctx, t, state, l.chain, l.paths, differ); err != nil {
+	if err := l.leaveOutAlike(ctx, w, t, state, differ); err != nil {
 		return l, err
 	}
-	if err := w.notLost(ctx, t, state, append([]string{now}, later...), had, out, &l); err != nil || len(l.paths) == 0 {
+	if err := l.leaveOut(ctx, w, t, state, append([]string{now}, later...), had, out); err != nil || len(l.paths) == 0 {
 		return l, err
 	}
-	return l, w.mergeLost(ctx, state, tip, out, &l)
+	return l, l.merge(ctx, w, state, tip, out)
 }
 
-// stillIn leaves out paths in which the state and the branch do not differ, and the state lacks the work itself. Where the branch has
-// renamed a file, the state has the work under the old name.
-func (w work) stillIn(ctx context.Context, t target, state string, chain states.Ahead, paths, differ []string) ([]string, error) {
+// leaveOutAlike leaves out paths in which the state and the branch do not differ, and the state lacks the work itself. Where the branch
+// has renamed a file, the state has the work under the old name.
+func (l *lost) leaveOutAlike(ctx context.Context, w work, t target, state string, differ []string) error {
 	alike := func(path string) bool { return !slices.Contains(differ, path) }
-	if !slices.ContainsFunc(paths, alike) {
-		return paths, nil
+	if !slices.ContainsFunc(l.paths, alike) {
+		return nil
 	}
-	one, err := w.workIn(ctx, t, state, chain.Work())
-	return slices.DeleteFunc(paths, func(path string) bool { return alike(path) && slices.Contains(one.lacks, path) }), err
+	one, err := w.workIn(ctx, t, state, l.chain.Work())
+	l.paths = slices.DeleteFunc(l.paths, func(path string) bool { return alike(path) && slices.Contains(one.lacks, path) })
+	return err
 }
 
-// notLost leaves out what the agent has taken back in a later state, and what somebody has changed since a commit of the branch that had it.
-func (w work) notLost(ctx context.Context, t target, state string, later, had []string, out revertedWork, l *lost) error {
+// leaveOut leaves out what the agent has taken back in a later state, and what somebody has changed since a commit of the branch that had it.
+func (l *lost) leaveOut(ctx context.Context, w work, t target, state string, later, had []string, out revertedWork) error {
 	for i, commit := range slices.Concat(later, had) {
 		if len(l.paths) == 0 || commit == state {
 			continue
@@ -101,11 +101,12 @@ func (w work) notLost(ctx context.Context, t target, state string, later, had []
 		}
 		var paths []string
 		for _, path := range l.paths {
-			lacks, keep := slices.Contains(one.lacks, path), false
-			if tookBack := i < len(later); tookBack || lacks {
-				keep = tookBack != lacks
-			} else if keep, err = w.newerThan(ctx, out.by[path], commit); err != nil {
-				return err
+			lacks := slices.Contains(one.lacks, path)
+			keep := lacks != (i < len(later))
+			if i >= len(later) && !lacks {
+				if keep, err = newer(ctx, w.Repo.Objects(), out.by[path], commit); err != nil {
+					return err
+				}
 			}
 			if keep {
 				paths = append(paths, path)
@@ -140,9 +141,9 @@ func (w work) landedBy(ctx context.Context, t target, state string, reverted boo
 	return later, had, others, err
 }
 
-// mergeLost makes the tree with the work in the lost paths: as the state has them, if the branch without its reverts has the same, else
+// merge makes the tree with the work in the lost paths: as the state has them, if the branch without its reverts has the same, else
 // as git merges it.
-func (w work) mergeLost(ctx context.Context, state string, tip workIn, out revertedWork, l *lost) (err error) {
+func (l *lost) merge(ctx context.Context, w work, state string, tip workIn, out revertedWork) (err error) {
 	l.tree = tip.tree
 	var asWas []string
 	for _, path := range l.paths {
@@ -157,116 +158,6 @@ func (w work) mergeLost(ctx context.Context, state string, tip workIn, out rever
 		l.tree, err = w.Repo.Objects().TreeWith(ctx, l.tree, state, asWas)
 	}
 	return err
-}
-
-// workIn says how a commit takes work that is merged into it once more.
-type workIn struct {
-	tree      string   // with the commit's side of conflicts
-	lacks     []string // paths that change
-	conflicts []string // paths that conflict
-}
-
-func (w work) workIn(ctx context.Context, t target, commit string, pairs [][2]string) (one workIn, err error) {
-	if one.tree, one.conflicts, err = w.mergeOnto(ctx, t, commit, pairs); err != nil {
-		return one, err
-	}
-	one.lacks, err = w.Repo.Objects().ChangedPaths(ctx, commit, one.tree)
-	return one, err
-}
-
-// revertedWork is what a branch would have of some work without the commits that say they revert another one.
-type revertedWork struct {
-	by     map[string][]string // these commits, by the paths that they change
-	work   workIn              // how the branch takes the work then
-	differ []string            // paths that are not as in the state of the work then
-	steps  []string            // paths in which the branch lacks a single step of the work now, which a later one may have taken back
-}
-
-// same reports whether the branch would have a path as the state of the work.
-func (r revertedWork) same(path string) bool {
-	return len(r.by[path]) > 0 && !slices.Contains(r.differ, path) && slices.Contains(r.steps, path)
-}
-
-// has reports whether the branch, which may lack the work in a path, would have it.
-func (r revertedWork) has(path string, lacks bool) bool {
-	return r.same(path) || lacks && len(r.by[path]) > 0 && !slices.Contains(r.work.lacks, path) && !slices.Contains(r.work.conflicts, path)
-}
-
-func (w work) revertedWork(ctx context.Context, t target, since, state string, chain states.Ahead) (r revertedWork, err error) {
-	_, by, err := w.Repo.States().Mentioned(ctx, t.tip, since)
-	if len(by) == 0 || err != nil {
-		return r, err
-	}
-	history, err := w.Repo.Objects().HistorySince(ctx, t.tip, since)
-	if err != nil {
-		return r, err
-	}
-	r.by = map[string][]string{}
-	reverts := slices.Collect(maps.Values(by))
-	tree := t.tip
-	for _, one := range slices.Backward(history) {
-		if !slices.Contains(reverts, one.ID) || len(one.Parents) == 0 {
-			continue
-		}
-		without, _, err := w.mergeOnto(ctx, t, tree, [][2]string{{one.ID, one.Parents[0]}})
-		if err != nil {
-			return r, err
-		}
-		paths, err := w.Repo.Objects().ChangedPaths(ctx, tree, without)
-		if err != nil {
-			return r, err
-		}
-		for _, path := range paths {
-			r.by[path] = append(r.by[path], one.ID)
-		}
-		tree = without
-	}
-	if r.differ, err = w.Repo.Objects().ChangedPaths(ctx, tree, state); err != nil {
-		return r, err
-	}
-	var steps [][2]string
-	for _, step := range chain.Steps {
-		if step.Got == "" {
-			steps = append(steps, [2]string{step.From, step.To})
-		}
-	}
-	now, err := w.workIn(ctx, t, t.tip, steps)
-	if err != nil {
-		return r, err
-	}
-	r.steps = now.lacks
-	r.work, err = w.workIn(ctx, t, tree, chain.Work())
-	return r, err
-}
-
-// newerThan reports whether one of some commits is not in the history of another one.
-func (w work) newerThan(ctx context.Context, some []string, than string) (bool, error) {
-	for _, one := range some {
-		if has, err := w.Repo.Objects().Contains(ctx, than, one); !has || err != nil {
-			return !has, err
-		}
-	}
-	return false, nil
-}
-
-// mergeOnto merges pairs of commits into a commit, each with its first one as the base. Where that conflicts the tree has the commit's
-// side.
-func (w work) mergeOnto(ctx context.Context, t target, onto string, pairs [][2]string) (tree string, conflicts []string, err error) {
-	tree = onto
-	for _, pair := range pairs {
-		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), pair[0], tree, pair[1])
-		if err != nil {
-			return "", nil, err
-		}
-		if len(merged.Conflicts) > 0 {
-			conflicts = append(conflicts, merged.Conflicts...)
-			if merged.Tree, err = w.Repo.Objects().TreeWith(ctx, merged.Tree, tree, merged.Conflicts); err != nil {
-				return "", nil, err
-			}
-		}
-		tree = merged.Tree
-	}
-	return tree, conflicts, nil
 }
 
 // hasMade reports whether a landing is one of the agent in a branch.
