@@ -268,24 +268,35 @@ const endPatience = 30 * time.Second
 
 // refuseEnded refuses the jobs whose launcher gave up, or whose CLI ended at once.
 func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
-	var seen *observe.Facts // read once for all agents that ended
 	for _, j := range jobs {
 		if !j.launched() || observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
 			continue
 		}
 		if reason, hints := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
+			awaitDead(ctx, h, s, j.Agent, func(int) bool { return false })
 			j.Refuse(errors.New(reason), hints...)
 		} else if lock, err := h.Locks.ProbeAgent(s.Name, j.Agent); err == nil && lock.State == session.LockFree {
-			if seen == nil {
-				f, err := observe.Observe(ctx, h, s)
-				if err != nil {
-					return
-				}
-				seen = &f
+			if f, err := awaitDead(ctx, h, s, j.Agent, runs); err == nil {
+				endedAtOnce(s, j, f)
 			}
-			endedAtOnce(s, j, *seen)
 		}
 	}
+}
+
+// awaitDead waits until tmux has noticed the end of an agent's pane, unless the pane's process goes on: who asks next then finds the same.
+func awaitDead(ctx context.Context, h *app.App, s *session.Session, agent string, goesOn func(pid int) bool) (f observe.Facts, err error) {
+	poll.Until(ctx, poll.Tick, launchPatience, func() bool {
+		f, err = observe.Observe(ctx, h, s)
+		a := f.Agent(agent)
+		return err != nil || a == nil || a.Pane == nil || a.Pane.Dead || goesOn(a.Pane.PID)
+	})
+	return f, err
+}
+
+// runs reports whether there is a process with that PID that has not ended.
+func runs(pid int) bool {
+	p, err := session.FindProcess(pid)
+	return err == nil && p.Alive()
 }
 
 // waitsForLauncher reports whether a launch has neither become the CLI nor begun its set-up.
