@@ -39,10 +39,10 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 		return l, err
 	}
 	differ, err := w.Repo.Objects().ChangedPaths(ctx, t.tip, state)
+	differ = slices.DeleteFunc(differ, func(path string) bool { return !own[path] })
 	if len(differ) == 0 || err != nil {
 		return l, err
 	}
-	differ = slices.DeleteFunc(differ, func(path string) bool { return !own[path] })
 	since, err := w.Repo.Objects().ChangedPaths(ctx, begin, t.tip)
 	if err != nil {
 		return l, err
