@@ -273,7 +273,7 @@ func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 			continue
 		}
 		if reason, hints := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
-			awaitDead(ctx, h, s, j.Agent, func(int) bool { return false })
+			_, _ = awaitDead(ctx, h, s, j.Agent, func(int) bool { return false }) // why it gave up is known
 			j.Refuse(errors.New(reason), hints...)
 		} else if lock, err := h.Locks.ProbeAgent(s.Name, j.Agent); err == nil && lock.State == session.LockFree {
 			if f, err := awaitDead(ctx, h, s, j.Agent, runs); err == nil {
