@@ -273,22 +273,25 @@ func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 			continue
 		}
 		if reason, hints := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
-			_, _ = awaitDead(ctx, h, s, j.Agent, func(int) bool { return false }) // why it gave up is known
+			_, _ = awaitFacts(ctx, h, s, j.Agent, func(a *observe.Agent) bool { // a launcher holds the lock until it is gone
+				return (a.Pane == nil || a.Pane.Dead) && a.Lock.State != session.LockHeld
+			})
 			j.Refuse(errors.New(reason), hints...)
 		} else if lock, err := h.Locks.ProbeAgent(s.Name, j.Agent); err == nil && lock.State == session.LockFree {
-			if f, err := awaitDead(ctx, h, s, j.Agent, runs); err == nil {
+			f, err := awaitFacts(ctx, h, s, j.Agent, func(a *observe.Agent) bool { return a.Pane == nil || a.Pane.Dead || runs(a.Pane.PID) })
+			if err == nil {
 				endedAtOnce(s, j, f)
 			}
 		}
 	}
 }
 
-// awaitDead waits until tmux has noticed the end of an agent's pane, unless the pane's process goes on: who asks next then finds the same.
-func awaitDead(ctx context.Context, h *app.App, s *session.Session, agent string, goesOn func(pid int) bool) (f observe.Facts, err error) {
+// awaitFacts looks at an agent until tmux and the kernel have noticed its end, so that who asks next finds the same.
+func awaitFacts(ctx context.Context, h *app.App, s *session.Session, agent string, over func(*observe.Agent) bool) (f observe.Facts, err error) {
 	poll.Until(ctx, poll.Tick, launchPatience, func() bool {
 		f, err = observe.Observe(ctx, h, s)
 		a := f.Agent(agent)
-		return err != nil || a == nil || a.Pane == nil || a.Pane.Dead || goesOn(a.Pane.PID)
+		return err != nil || a == nil || over(a)
 	})
 	return f, err
 }
