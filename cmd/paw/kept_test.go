@@ -92,10 +92,9 @@ func (w *world) putBack(all kept) {
 // differsAnyway matches what differs between two runs of one command: times, processes, random names.
 var differsAnyway = regexp.MustCompile(volatile.String() + `|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z|\b[0-9]{4,}\b|\b[0-9a-f]{16}\b`)
 
-// same reports whether two copies have the same files with the same contents, whoever wrote them
-// when, so that a user who goes on from either ends the same. Objects of git do not count, which
-// putBack leaves, nor do the contents of the copies of the index that paw keeps, which have the
-// times of files.
+// same reports whether two copies have the same files with the same contents. What differs between any two runs
+// counts as the same: times, process ids, random names. Objects of git do not count, which putBack leaves where they are, nor the
+// contents of the indexes that paw keeps for its snapshots, in which the times of files stand.
 func (k kept) same(other kept) bool {
 	content := func(k kept) kept {
 		only := kept{}

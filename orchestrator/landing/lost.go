@@ -21,9 +21,9 @@ type lost struct {
 	chain     states.Ahead // the work
 }
 
-// lostOf finds what a branch has lost of the work that led to a state in the branch's history. Three things are not lost: what
-// somebody has changed since it landed (what git revert took out counts as lost where reverted is set), what the agent itself took
-// back before the state now, and what it took back before a landing.
+// lostOf finds what a branch has lost of an agent's work up to state, an earlier state of the agent that is in the branch's history. now is
+// its newest state. With reverted, what a commit took out counts as lost if its message says "This reverts commit", as those of git
+// revert do. Not lost is what another commit has changed after the work landed, and what the agent itself has taken back in its worktree.
 func (w work) lostOf(ctx context.Context, t target, state, now string, reverted bool) (l lost, err error) {
 	begin := w.begin()
 	if begin == "" || begin == state {
@@ -89,7 +89,8 @@ func (l *lost) leaveOutAlike(ctx context.Context, w work, t target, state string
 	return err
 }
 
-// leaveOut leaves out what the agent has taken back in a later state, and what somebody has changed since a commit of the branch that had it.
+// leaveOut leaves out paths in which a later state of the agent lacks the work, since the agent has taken it back, and those in which
+// a landing in had brought the work to the branch, and no newer revert has taken it out: another commit has changed them since.
 func (l *lost) leaveOut(ctx context.Context, w work, t target, state string, later, had []string, out revertedWork) error {
 	for i, commit := range slices.Concat(later, had) {
 		if len(l.paths) == 0 || commit == state {
@@ -117,9 +118,9 @@ func (l *lost) leaveOut(ctx context.Context, w work, t target, state string, lat
 	return nil
 }
 
-// landedBy finds the landings of a branch that had what a state has, of the agent itself and of others that were started from the state:
-// the states of the agent's own that followed, and the commits that were not reverted, or with reverted not set, all. others says that
-// somebody else has landed it.
+// landedBy looks at the landings that a branch has of the agent, and of other agents that were started from this state. later are the
+// agent's states that landed and followed this one. had are the commits of the landings, without those that were reverted if reverted is set.
+// others reports whether one of them is of another agent.
 func (w work) landedBy(ctx context.Context, t target, state string, reverted bool) (later, had []string, others bool, err error) {
 	led, err := states.Containing(ctx, w.Repo.Objects(), state, strings.TrimSuffix(turn.LandedPattern, "after")+"twin")
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // newestStates returns the newest known states of agents: those of their chains and, if an agent's branch
-// has moved since, with the commits since then. An agent whose state nobody can tell has the error.
+// has moved since, with the commits since then. Where an agent's state is
+// refused, Err of its entry says why.
 func newestStates(ctx context.Context, m *worktree.Manager, t target, agents []work) (all []Handed, err error) {
 	var branches []string
 	for _, w := range agents {

@@ -9,7 +9,7 @@ import (
 	"paw/worktree/states"
 )
 
-// workIn says how a commit takes work that is merged into it once more.
+// workIn says what happens when work is merged into a commit that may have it: nothing changes in the paths in which the commit has it.
 type workIn struct {
 	tree      string   // with the commit's side of conflicts
 	lacks     []string // paths that change
@@ -24,20 +24,21 @@ func (w work) workIn(ctx context.Context, t target, commit string, pairs [][2]st
 	return one, err
 }
 
-// revertedWork is what a branch would have of some work without the commits that say they revert another one.
+// revertedWork says what a branch would have of an agent's work if its reverts were taken back. A revert is a commit whose message says
+// "This reverts commit".
 type revertedWork struct {
-	by     map[string][]string // these commits, by the paths that they change
-	work   workIn              // how the branch takes the work then
-	differ []string            // paths that are not as in the state of the work then
-	steps  []string            // paths in which the branch lacks a single step of the work now, which a later one may have taken back
+	by     map[string][]string // reverts, by the paths that they change
+	work   workIn              // the work merged into the branch without its reverts
+	differ []string            // paths in which the branch without its reverts differs from the agent's state
+	steps  []string            // paths that change if each step of the work is merged into the branch by itself, so that one that removes what another has added counts
 }
 
-// same reports whether the branch would have a path as the state of the work.
+// same reports whether the branch without its reverts has a path as the agent's state has it, and lacks a step of the work there.
 func (r revertedWork) same(path string) bool {
 	return len(r.by[path]) > 0 && !slices.Contains(r.differ, path) && slices.Contains(r.steps, path)
 }
 
-// has reports whether the branch, which may lack the work in a path, would have it.
+// has reports whether the reverts took the work in a path out of the branch. lacks says that the branch lacks it now.
 func (r revertedWork) has(path string, lacks bool) bool {
 	return r.same(path) || lacks && len(r.by[path]) > 0 && !slices.Contains(r.work.lacks, path) && !slices.Contains(r.work.conflicts, path)
 }

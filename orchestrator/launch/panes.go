@@ -286,7 +286,8 @@ func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 	}
 }
 
-// awaitFacts looks at an agent until tmux and the kernel have noticed its end, so that who asks next finds the same.
+// awaitFacts observes an agent until over holds, at most for launchPatience, and returns what it saw last. tmux and the kernel notice the end
+// of a process a moment after it: a paw status right after a failed start is not to find it running.
 func awaitFacts(ctx context.Context, h *app.App, s *session.Session, agent string, over func(*observe.Agent) bool) (f observe.Facts, err error) {
 	poll.Until(ctx, poll.Tick, launchPatience, func() bool {
 		f, err = observe.Observe(ctx, h, s)

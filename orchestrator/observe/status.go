@@ -256,7 +256,7 @@ type Forecast struct {
 	// landing is unknown; "" for none.
 	CutShort string
 
-	// Unknown says why nobody can tell what a landing would do, "" where it is known.
+	// Unknown says why it is not known what a landing of this agent would do, "" where it is known.
 	Unknown string
 }
 

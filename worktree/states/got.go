@@ -40,7 +40,7 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 		if err != nil {
 			return "", err
 		}
-		twin, err = s.getting(ctx, twin, one.commit, since.merged(one.head), t)
+		twin, err = s.getting(ctx, twin, one.commit, since.into(one.head), t)
 	}
 	if err != nil {
 		return "", err
@@ -52,7 +52,8 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 	return s.join(ctx, twin, other, t)
 }
 
-// getting is got for one commit. into is what HEAD was before the merge or rebase that came to it, "" for another move.
+// getting returns the state that follows a twin with what the worktree has of one commit of another branch. into is the HEAD into
+// which git merged the commit, or which it rebased onto the commit; "" where HEAD came there by another command, as git reset.
 func (s *Store) getting(ctx context.Context, twin, commit, into string, t Taken) (string, error) {
 	if has, err := s.objects.Contains(ctx, twin, commit); has || err != nil {
 		return twin, err

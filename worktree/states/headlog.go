@@ -170,8 +170,8 @@ func (all moves) visited(to string) (heads []string) {
 	return heads
 }
 
-// merged returns what HEAD was before the first merge or rebase onto another branch that moved it to a commit, "" for none.
-func (all moves) merged(to string) string {
+// into returns what HEAD was before the first merge or rebase onto another branch that moved it to a commit, "" for none.
+func (all moves) into(to string) string {
 	for _, one := range all {
 		if one.is == to && (one.merges() || strings.Contains(one.why, "(start)")) {
 			return one.was
