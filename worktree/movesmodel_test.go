@@ -497,10 +497,9 @@ func (w *movesWorld) bits() string {
 // TestMovesFollowTheModel takes random steps. No byte that was there is lost: it is in a file, or in a commit that a ref leads to.
 // Recover twice is recover once.
 func TestMovesFollowTheModel(t *testing.T) {
-	steps, each, seed := 100, 20, uint64(1) // five worlds: some checkouts are sparse
+	steps, seed := 200, uint64(1)
 	if text := os.Getenv("PAW_MOVES_STEPS"); text != "" {
 		steps, _ = strconv.Atoi(text)
-		each = 40
 		strace = needStrace(t)
 	}
 	if text := os.Getenv("PAW_MOVES_SEED"); text != "" {
@@ -510,7 +509,7 @@ func TestMovesFollowTheModel(t *testing.T) {
 	for taken := 0; taken < steps; seed++ {
 		w := newMovesWorld(t, seed)
 		w.note("seed %d", seed)
-		for range min(each, steps-taken) {
+		for range min(40, steps-taken) {
 			taken++
 			switch n := w.random.IntN(20); {
 			case n < 11:

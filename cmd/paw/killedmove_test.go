@@ -90,6 +90,7 @@ func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
 					if got := w.git(w.repo, "show", "main:mine.txt"); got != "x\n" {
 						t.Errorf("killed after %s, then %s: mine.txt landed as %q", at, next, got)
 					}
+					w.ok(w.paw("land", "--undo"))
 				}
 			}
 			w.git(w.repo, "fsck", "--no-progress")
