@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/poll"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/refs"
@@ -243,9 +244,16 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	}
 	within, cancel := finishing(ctx)
 	defer cancel()
-	if err := from.WithFile(x.file).Run(within, "worktree", "add", "--quiet", "--no-checkout",
-		"--lock", "--reason", c.plan.Owner, "--", c.plan.Path, c.plan.Branch); err != nil {
-		return errors.Join(err, m.clear(ctx, c.plan))
+	var err error
+	poll.Until(within, poll.Tick, refs.LockPatience, func() bool {
+		if err = from.WithFile(x.file).Run(within, "worktree", "add", "--quiet", "--no-checkout",
+			"--lock", "--reason", c.plan.Owner, "--", c.plan.Path, c.plan.Branch); err != nil {
+			err = errors.Join(err, m.clear(ctx, c.plan))
+		}
+		return !besideHalfMade(err)
+	})
+	if err != nil {
+		return err
 	}
 	admin, err := gitdir.Linked(c.plan.Path, m.Repository.CommonDir, c.plan.Branch)
 	if err != nil {
@@ -260,6 +268,13 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 		err = gitdir.ErrBusy
 	}
 	return err
+}
+
+// besideHalfMade reports whether git failed because another git is adding a worktree of its own, and has not yet written
+// what it has opened. It says so of an empty file, with the error of a call that succeeded.
+func besideHalfMade(err error) bool {
+	failed, ok := errors.AsType[*git.Error](err)
+	return ok && failed.Said("commondir: Success")
 }
 
 // clear moves what a failed add has left to the trash.

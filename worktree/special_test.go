@@ -1,10 +1,13 @@
 package worktree
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 
 	"paw/config/disk"
@@ -82,6 +85,25 @@ func TestCreateBesideForeignGitThatAddsWorktrees(t *testing.T) {
 	}
 	close(stop)
 	others.Wait()
+}
+
+func TestCreateWaitsForForeignGitThatHalfMadeItsWorktree(t *testing.T) {
+	w := newWorld(t)
+	w.git("worktree", "add", "-q", "-b", "foreign", filepath.Join(w.Side, "foreign"))
+	path := filepath.Join(w.Dir, ".git", "worktrees", "foreign", "commondir")
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // git reads an empty file, and finds the whole one when it reads again
+		pipe, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err == nil {
+			err = errors.Join(os.WriteFile(path+".new", []byte("../..\n"), 0o600), os.Rename(path+".new", path), pipe.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	w.whole(w.made("agent"))
 }
 
 func TestCreateReportsHookThatRefusesBranches(t *testing.T) {
