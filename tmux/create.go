@@ -22,7 +22,7 @@ type Created struct {
 }
 
 // Create makes a detached session with a pane for each agent, in three client calls: the first
-// makes the session, the second the other panes, the third sets options and starts the agents. An
+// makes the session, unless s.Reserved waits, the second the other panes, the third sets options and starts the agents. An
 // agent for whom a tiled window has no space gets a window of its own, which takes more calls. The
 // error is ErrDuplicate when the name is taken: of callers with the same name, only one succeeds.
 // After any other error the session is removed again; after ErrTimeout in the first call, a session
@@ -31,16 +31,16 @@ func (c *Client) Create(ctx context.Context, s NewSession) (Created, error) {
 	if err := s.check(); err != nil {
 		return Created{}, err
 	}
-	var first place
-	// new-session starts a server, so ErrNoServer can only come from a server that is just ending.
-	leaving := func(err error) bool { return serverExited(err) || errors.Is(err, ErrNoServer) }
+	if err := checkAgents(s.Agents); err != nil {
+		return Created{}, err
+	}
+	first, err := s.Reserved.place, error(nil)
+	if first.session == "" {
+		var made Reserved
+		made, err = c.Reserve(ctx, s)
+		first = made.place
+	}
 	making := context.WithoutCancel(ctx) // Cancelled in the middle, the calls would leave panes that undo does not know.
-	err := again(ctx, leaving, func() (err error) {
-		if err = ctx.Err(); err == nil {
-			first, err = c.reserveSession(making, s)
-		}
-		return err
-	})
 	places := []place{first}
 	if err == nil && len(s.Agents) > 1 {
 		var more []place
@@ -66,6 +66,8 @@ func finish(places []place, s NewSession) []command {
 	commands = append(commands, fill(places, s.Agents)...)
 	if s.Layout == LayoutTiled {
 		commands = append(commands, tiled(places, s.Width)...)
+	} else {
+		commands = append(commands, command{"rename-window", "-t", first.pane, s.Agents[0].Identity.Agent})
 	}
 	return append(commands, command{"select-window", "-t", first.pane}, command{"select-pane", "-t", first.pane})
 }

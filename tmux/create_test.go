@@ -7,6 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"paw/config/poll"
 )
 
 func TestCreate(t *testing.T) {
@@ -175,6 +178,57 @@ func TestCreateOnceForEachName(t *testing.T) {
 	}
 	if won != 1 || len(panes(t, c)) != 2 {
 		t.Errorf("%d callers won, %d panes", won, len(panes(t, c)))
+	}
+}
+
+func TestReservedSessionBecomesTheCreatedOne(t *testing.T) {
+	for _, layout := range []string{LayoutTiled, LayoutWindows} {
+		c := privateClient(t)
+		s := newSession1(t, "s", 2)
+		s.Layout = layout
+		agents := s.Agents
+		s.Agents = nil
+		r, err := c.Reserve(t.Context(), s)
+		if err != nil || !r.Waits() {
+			t.Fatalf("waits %v, error %v", r.Waits(), err)
+		}
+		if _, err := c.Reserve(t.Context(), s); !errors.Is(err, ErrDuplicate) {
+			t.Errorf("the second one: %v", err)
+		}
+		s.Agents, s.Reserved = agents, r
+		made := create(t, c, s)
+		if made.SessionID != r.session || made.Panes["a1"] != r.pane {
+			t.Errorf("%+v of %+v", made, r)
+		}
+		want := map[string]string{LayoutTiled: agentsWindow, LayoutWindows: "a1"}[layout]
+		if got := raw(t, c, "display-message", "-p", "-t", r.pane, "#{window_name}"); got != want {
+			t.Errorf("window %q, want %q", got, want)
+		}
+		if err := c.Withdraw(t.Context(), r); err != nil || len(panes(t, c)) != 2 {
+			t.Errorf("withdrawn with its agents: %d panes, error %v", len(panes(t, c)), err)
+		}
+		raw(t, c, "kill-server")
+		gone := func() bool { return !r.Waits() }
+		if !poll.Until(t.Context(), poll.Tick, time.Minute, gone) {
+			t.Error("waits on a server that is gone")
+		}
+	}
+}
+
+func TestWithdrawnSessionIsGone(t *testing.T) {
+	c := privateClient(t)
+	create(t, c, newSession1(t, "other", 1))
+	s := newSession1(t, "s", 1)
+	s.Agents = nil
+	r, err := c.Reserve(t.Context(), s)
+	if err == nil {
+		err = errors.Join(c.Withdraw(t.Context(), r), c.Withdraw(t.Context(), r), c.Withdraw(t.Context(), Reserved{}))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := raw(t, c, "list-sessions", "-F", "#{session_name}"); got != "paw-other" {
+		t.Errorf("sessions: %s", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package tmux
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -46,6 +47,9 @@ func (a AgentPane) check() error {
 }
 
 func checkAgents(agents []AgentPane) error {
+	if len(agents) == 0 {
+		return errors.New("no agents")
+	}
 	seen := map[string]bool{}
 	for _, a := range agents {
 		if err := a.check(); err != nil {
@@ -184,7 +188,8 @@ type NewSession struct {
 	// begins to wait for the user. Mouse turns the mouse on, unless the server has read a
 	// configuration file.
 	Counts, Bell, Mouse bool
-	Agents              []AgentPane
+	Agents              []AgentPane // at least one for Create, none for Reserve
+	Reserved            Reserved    // by Reserve, which still waits; zero for none
 }
 
 // Layouts of NewSession.
@@ -206,12 +211,6 @@ func (s *NewSession) check() error {
 	}
 	if s.PawID != "" && !pawID().MatchString(s.PawID) {
 		return fmt.Errorf("session %s: %q is not an id", s.PawSession, s.PawID)
-	}
-	if len(s.Agents) == 0 {
-		return fmt.Errorf("tmux session %s: no agents", s.Name)
-	}
-	if err := checkAgents(s.Agents); err != nil {
-		return err
 	}
 	if s.Width <= 0 || s.Height <= 0 {
 		s.Width, s.Height = defaultWidth, defaultHeight

@@ -7,11 +7,58 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // place names a new pane whose agent is still to be started.
 type place struct {
 	session, window, pane string
+}
+
+// Reserved is a detached session in which one pane waits for its agent, no longer than leaseSeconds.
+type Reserved struct {
+	place
+	mark   string // in the pane's command
+	server Server
+	since  time.Time
+}
+
+// Waits reports whether the pane still waits: its time is not nearly over, and no other server counts its ids anew.
+func (r Reserved) Waits() bool {
+	return r.pane != "" && time.Since(r.since) < maxReserved && IsServer(r.server.PID)
+}
+
+// maxReserved leaves enough of leaseSeconds for Create.
+const maxReserved = 30 * time.Second
+
+// Reserve makes the session of Create without agents. The error is ErrDuplicate when the name is taken; after
+// ErrTimeout, a session may be left of which paw knows no id.
+func (c *Client) Reserve(ctx context.Context, s NewSession) (r Reserved, err error) {
+	if err := s.check(); err != nil {
+		return Reserved{}, err
+	}
+	// new-session starts a server, so ErrNoServer can only come from a server that is just ending.
+	leaving := func(err error) bool { return serverExited(err) || errors.Is(err, ErrNoServer) }
+	err = again(ctx, leaving, func() (err error) {
+		if err = ctx.Err(); err == nil {
+			r, err = c.reserveSession(context.WithoutCancel(ctx), s) // Cancelled in the middle, it would leave a pane that nobody knows.
+		}
+		return err
+	})
+	return r, err
+}
+
+// Withdraw closes the waiting pane of a reserved session that got no agent, and with it the session, unless other
+// panes are in it. That there is no such pane is no error.
+func (c *Client) Withdraw(ctx context.Context, r Reserved) error {
+	if r.pane == "" {
+		return nil
+	}
+	_, err := c.call(ctx, command{"if-shell", "-F", "-t", r.pane, "#{m:*" + r.mark + "*,#{pane_start_command}}", unaliased("kill-pane") + " -t " + r.pane})
+	if errors.Is(err, ErrNoServer) || errors.Is(err, errNoTarget) || errors.Is(err, ErrNotFound) || serverExited(err) {
+		return nil
+	}
+	return named(err, "kill-pane")
 }
 
 // reserveSession makes the session with its first waiting pane.
@@ -23,14 +70,10 @@ type place struct {
 // session of the user when the new one was gone already. So the first pane's command carries a
 // mark, a tmux format finds the pane by the mark, and the options are set on that pane's session;
 // without such a pane nothing is set.
-func (c *Client) reserveSession(ctx context.Context, s NewSession) (place, error) {
-	mark := nonce()
-	name := agentsWindow
-	if s.Layout == LayoutWindows {
-		name = s.Agents[0].Identity.Agent
-	}
+func (c *Client) reserveSession(ctx context.Context, s NewSession) (Reserved, error) {
+	mark, since := nonce(), time.Now()
 	create := command{
-		"new-session", "-d", "-P", "-F", placeFormat(mark), "-s", s.Name, "-n", name, "-c", literal(s.Dir),
+		"new-session", "-d", "-P", "-F", placeFormat(mark), "-s", s.Name, "-n", agentsWindow, "-c", literal(s.Dir),
 		"-x", strconv.Itoa(s.Width), "-y", strconv.Itoa(s.Height), "sh", "-c", leaseScript + mark,
 	}
 	isMarked := "#{m:*" + mark + "*,#{pane_start_command}}"
@@ -42,9 +85,9 @@ func (c *Client) reserveSession(ctx context.Context, s NewSession) (place, error
 		command{"run-shell", "-C", unaliased("run-shell") + " -C -t '" + find + "' '" + doubled(script(options)) + "'"})...)
 	places, _ := parsePlaces(r.out, mark)
 	if len(places) == 0 {
-		return place{}, err
+		return Reserved{}, err
 	}
-	return places[0], err
+	return Reserved{places[0], mark, r.server, since}, err
 }
 
 // reserveMore makes the waiting panes of a new session after its first one: each in a window of its

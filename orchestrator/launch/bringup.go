@@ -40,6 +40,11 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, ma
 		return s, nil, err
 	}
 	panes := slices.ContainsFunc(jobs, func(j Job) bool { return !j.headless() })
+	var reserved *reservation
+	if panes && s.Generation == 0 {
+		reserved = reserve(ctx, h, s)
+		defer reserved.withdraw(ctx)
+	}
 	if err := prepareWorktrees(ctx, h, m, s, jobs); err != nil {
 		return s, nil, err
 	}
@@ -50,7 +55,7 @@ func BringUp(ctx context.Context, h *app.App, s *session.Session, jobs []Job, ma
 		return s, ResultsOf(s, jobs), err
 	}
 	starting := pointersTo(jobs)
-	if s, err = openPanes(ctx, h, s, starting); err != nil {
+	if s, err = openPanes(ctx, h, s, starting, reserved); err != nil {
 		return s, nil, err
 	}
 	making.Release()
@@ -198,7 +203,7 @@ func startRefused(ctx context.Context, h *app.App, s *session.Session, jobs []*J
 	}); err != nil {
 		return s, err
 	}
-	s, err := openPanes(ctx, h, s, again)
+	s, err := openPanes(ctx, h, s, again, nil)
 	if err == nil {
 		awaitLaunches(ctx, h, s, again)
 	}

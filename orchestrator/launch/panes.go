@@ -27,10 +27,12 @@ const mostNames = 100
 // openPanes starts the agents: under the session lock it looks once more at panes and locks, opens
 // a pane for each agent that has none, and records it. Of several paws that do so at once one opens
 // the panes, and the others find them.
-func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) (*session.Session, error) {
+//
+// reserved is the tmux session of agents that never ran, nil for none; without such agents it is not used.
+func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job, reserved *reservation) (*session.Session, error) {
 	saved, err := h.UpdateSoon(ctx, s.Name, func(rec *session.Session) error {
 		if f, never := neverLaunched(ctx, h, rec); never {
-			if err := startIn(ctx, h, rec, f, jobs); !errors.Is(err, tmux.ErrDuplicate) {
+			if err := startIn(ctx, h, rec, f, jobs, reserved); !errors.Is(err, tmux.ErrDuplicate) {
 				return err
 			}
 		}
@@ -46,7 +48,7 @@ func openPanes(ctx context.Context, h *app.App, s *session.Session, jobs []*Job)
 		}
 		taken := rec.Tmux.Session
 		for n := 2; ; n++ {
-			err := startIn(ctx, h, rec, f, jobs)
+			err := startIn(ctx, h, rec, f, jobs, nil)
 			if !errors.Is(err, tmux.ErrDuplicate) || n > mostNames {
 				if err == nil && rec.Tmux.Session != taken {
 					h.Notef("tmux session %s is not of this session, which takes %s", taken, rec.Tmux.Session)
@@ -75,7 +77,7 @@ func neverLaunched(ctx context.Context, h *app.App, s *session.Session) (f obser
 }
 
 // startIn opens and records panes for the jobs that start.
-func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Facts, jobs []*Job) error {
+func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Facts, jobs []*Job, reserved *reservation) error {
 	generation := NextGeneration(rec, f)
 	var add []tmux.AgentPane
 	respawn := map[string]tmux.AgentPane{}
@@ -105,7 +107,7 @@ func startIn(ctx context.Context, h *app.App, rec *session.Session, f observe.Fa
 		}
 	}
 	h.Step("panes.prepared")
-	opened, err := placePanes(ctx, h, rec, f, add, respawn)
+	opened, err := placePanes(ctx, h, rec, f, add, respawn, reserved)
 	if err != nil {
 		for _, j := range jobs {
 			if j.generation == generation { // the launch file contains keys, and no launcher will read and delete it
@@ -139,7 +141,7 @@ func NextGeneration(s *session.Session, f observe.Facts) int {
 
 // placePanes creates the tmux session or adds panes to it, and respawns dead panes. It returns the
 // panes by agent.
-func placePanes(ctx context.Context, h *app.App, s *session.Session, f observe.Facts, add []tmux.AgentPane, respawn map[string]tmux.AgentPane) (map[string]string, error) {
+func placePanes(ctx context.Context, h *app.App, s *session.Session, f observe.Facts, add []tmux.AgentPane, respawn map[string]tmux.AgentPane, reserved *reservation) (map[string]string, error) {
 	client := h.TmuxFor(s)
 	opened := map[string]string{}
 	for id, pane := range respawn {
@@ -156,12 +158,7 @@ func placePanes(ctx context.Context, h *app.App, s *session.Session, f observe.F
 		maps.Copy(opened, added)
 		return opened, app.TmuxError(err)
 	}
-	width, height := terminalSize()
-	created, err := client.Create(ctx, tmux.NewSession{
-		Name: s.Tmux.Session, PawSession: s.Name, PawID: s.ID, Dir: s.RepoPath, Width: width, Height: height,
-		Layout: h.Config.Tmux.Layout, Agents: add, Counts: h.Config.Tmux.Counts, Bell: h.Config.Tmux.Bell,
-		Mouse: !tmux.Configured(h.Getenv("HOME"), h.Getenv("XDG_CONFIG_HOME")),
-	})
+	created, err := reserved.create(ctx, client, newSession(h, s, add))
 	if err != nil {
 		return nil, app.TmuxError(err)
 	}
