@@ -310,7 +310,7 @@ func (f *Forecast) pair(ctx context.Context, t target, agents []work, twins []st
 		if l == nil || len(l.Left) == 0 {
 			continue
 		}
-		own, err := m.States().Without(ctx, l.Lands, agents[i].Record.TurnSession+" alone")
+		own, err := m.States().Without(ctx, l.Lands, agents[i].Record.TurnSession)
 		if err != nil {
 			return err
 		}

@@ -171,11 +171,9 @@ func (l *landing) keepsState(ctx context.Context, landed *Landed) (keeps []refs.
 	if l.source.chain != nil && l.source.Turn == 0 {
 		keeps = l.source.chain.Keeps(l.source.now)
 	}
-	twin := l.source.Twin
-	if len(l.lands.Left) > 0 { // the branch would be said to have what it has left
-		if twin = l.lands.Clean(); twin == "" {
-			return keeps, nil
-		}
+	twin, err := l.Repo.States().StandsFor(ctx, l.lands.Lands, l.Record.TurnSession)
+	if twin == "" || err != nil {
+		return keeps, err
 	}
 	graft, err := l.Repo.States().Stand(ctx, landed.After, landed.tree, twin, l.parents...)
 	return append(keeps, graft), err

@@ -149,7 +149,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 			return "", "", err
 		}
 	}
-	if done.now, err = w.updatedState(ctx, src, whole); err != nil {
+	if done.now, err = w.Repo.States().Updated(ctx, whole.Lands, w.Record.TurnSession); err != nil {
 		return "", "", err
 	}
 	done.from, done.was = src, src.Head
@@ -179,21 +179,6 @@ func (u *Updated) count(ctx context.Context, w work, state, files string) error 
 	}
 	u.Files = len(changes)
 	return err
-}
-
-// updatedState makes the state that the worktree comes to.
-func (w work) updatedState(ctx context.Context, src *source, whole *lands) (string, error) {
-	parents := []string{src.Twin, whole.Tip}
-	if len(whole.Left) > 0 { // what the agent got and the branch has left is its past no more
-		own, err := w.Repo.States().Without(ctx, whole.Lands, w.Record.TurnSession+" without what was left")
-		if err != nil {
-			return "", err
-		}
-		if parents[0] = own; own == "" {
-			parents = parents[1:]
-		}
-	}
-	return w.Repo.States().Twin(ctx, whole.Tree, w.Record.TurnSession+" updated", parents...)
 }
 
 // committed merges what is committed with the tip of the branch. Files that conflict get their

@@ -57,7 +57,7 @@ type NewCommit struct {
 	Tree    string
 	Parents []string
 	Message string
-	Author  []string // GIT_AUTHOR_… and GIT_COMMITTER_… items, nil for the user and now
+	Author  []string // GIT_AUTHOR_… and GIT_COMMITTER_… items, nil for the user and now; of an own commit, its dates
 	Own     bool     // paw is the author, for a commit that no user looks at
 	In      string   // checkout whose settings say who the user is, "" for those of the repository
 }
@@ -78,7 +78,7 @@ func (o *Store) Commit(ctx context.Context, c NewCommit) (string, error) {
 	}
 	repo = repo.WithEnv(c.Author...)
 	if c.Own {
-		repo = o.Home().WithEnv(Author...)
+		repo = o.Home().WithEnv(slices.Concat(Author, c.Author)...)
 	} else if signs, err := o.signsCommits(ctx); err != nil {
 		return "", err
 	} else if signs {
@@ -114,7 +114,7 @@ func (o *Store) write(ctx context.Context, c NewCommit) string {
 	if of, named := strings.CutSuffix(tree, "^{tree}"); named {
 		tree = o.known.treeOf(of)
 	}
-	if o.writer == nil || !c.Own || !o.hasAll(append([]string{tree}, c.Parents...)) {
+	if o.writer == nil || !c.Own || c.Author != nil || !o.hasAll(append([]string{tree}, c.Parents...)) {
 		return ""
 	}
 	text := "tree " + tree + "\n"

@@ -25,6 +25,7 @@ type Step struct {
 	Made     string // the twin of what the worktree's own commits have of To, "" for nothing
 	Commit   string // the commit of Made
 	Of       string // first word of the name of To: whose state it is
+	at       string // time of To
 }
 
 // None reports whether the branch has the state.
@@ -61,7 +62,7 @@ func chainOf(known map[string]line, state string) Ahead {
 	a := Ahead{has: map[string]bool{}}
 	at, there := known[state]
 	for there && at.own && len(at.parents) > 0 {
-		step, parents := Step{From: at.parents[0], To: at.id, Of: at.by}, at.parents
+		step, parents := Step{From: at.parents[0], To: at.id, Of: at.by, at: at.at}, at.parents
 		a.has[at.id] = true
 		if at.commit != "" {
 			step.Made, step.Commit = at.id, at.commit

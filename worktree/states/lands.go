@@ -48,6 +48,9 @@ func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 	if err == nil {
 		err = s.lookAtByHand(ctx, &l)
 	}
+	if err == nil {
+		err = s.leaveParts(ctx, &l)
+	}
 	if err == nil && q.Landed != nil && len(l.Steps) > 0 {
 		var found map[string]string
 		if found, err = q.Landed(ctx, l.Ahead); len(found) > 0 && len(l.Left) > 0 {

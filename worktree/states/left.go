@@ -1,6 +1,7 @@
 package states
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -129,27 +130,81 @@ func (s *Store) has(ctx context.Context, tree string, pair [2]string) (bool, err
 	return err == nil && !slices.ContainsFunc(changed, func(path string) bool { return slices.Contains(differ, path) }), err
 }
 
+// Updated makes the state that a worktree comes to with what a branch has and it has not. What the chain has got and
+// the branch has left is its past no more.
+func (s *Store) Updated(ctx context.Context, l Lands, session string) (string, error) {
+	parents := []string{l.State, l.Tip}
+	if len(l.Left) > 0 {
+		own, err := s.Without(ctx, l, session)
+		if err != nil {
+			return "", err
+		}
+		if parents[0] = own; own == "" {
+			parents = parents[1:]
+		}
+	}
+	return s.Twin(ctx, l.Tree, session+" updated", parents...)
+}
+
+// StandsFor returns the twin of the state that a branch has after a landing, "" for none: where the branch has left some of what
+// the chain has got, it is not the one that landed.
+func (s *Store) StandsFor(ctx context.Context, l Lands, session string) (string, error) {
+	if len(l.Left) == 0 {
+		return l.State, nil
+	}
+	own, err := s.Without(ctx, l, session)
+	return cmp.Or(own, l.Clean()), err
+}
+
 // Without returns a twin that has the work of a chain, and nothing of what the chain has got and the
-// branch has left: the steps that are work are merged into the newest state before that was got, or the commit that
-// the chain began with. It is "" where that commit is left, too, or a step conflicts.
-func (s *Store) Without(ctx context.Context, l Lands, name string) (string, error) {
+// branch has left: the steps that are work are merged, one after the other, into the newest state before that was got, or the
+// commit that the chain began with. The same question gives the same twin. It is "" where that commit is left, too, or a step conflicts.
+func (s *Store) Without(ctx context.Context, l Lands, session string) (twin string, err error) {
 	if len(l.Whole) == 0 || l.Root != "" {
 		return "", nil
 	}
-	begin, rest := l.Whole[0].From, l.Whole
+	twin, rest := l.Whole[0].From, l.Whole
 	if clean := l.Clean(); clean != "" {
-		begin, rest = clean, rest[1+slices.IndexFunc(rest, func(one Step) bool { return one.To == clean }):]
-	}
-	pairs := work(rest)
-	if len(pairs) == 0 {
-		return begin, nil
-	}
-	merged, err := s.steps(ctx, l.Dir, begin, pairs)
-	if err != nil || len(merged.Conflicts) > 0 {
-		return "", err
+		twin, rest = clean, rest[1+slices.IndexFunc(rest, func(one Step) bool { return one.To == clean }):]
 	}
 	if mixed, err := s.mixed(ctx, l.Dir, rest); len(mixed) > 0 || err != nil {
 		return "", err
 	}
-	return s.Twin(ctx, merged.Tree, name, begin)
+	for _, step := range rest {
+		if step.Got != "" {
+			continue
+		}
+		merged, err := s.steps(ctx, l.Dir, twin, [][2]string{{step.From, step.To}})
+		if err != nil || len(merged.Conflicts) > 0 {
+			return "", err
+		}
+		made := objects.NewCommit{Tree: merged.Tree, Parents: []string{twin}, Message: Subject + session + without + step.To + "\n", Own: true}
+		made.Author = []string{"GIT_AUTHOR_DATE=@" + step.at + " +0000", "GIT_COMMITTER_DATE=@" + step.at + " +0000"}
+		if twin, err = s.plain.Commit(ctx, made); err != nil {
+			return "", err
+		}
+	}
+	return twin, nil
+}
+
+// leaveParts leaves out the steps that the branch has without what it has left: an update brought them to a state that has
+// landed, and is no part of this chain.
+func (s *Store) leaveParts(ctx context.Context, l *Lands) error {
+	if len(l.Left) == 0 || len(l.Steps) == 0 || len(l.Once) == 0 {
+		return nil
+	}
+	others, err := s.lines(ctx, s.plain, slices.Concat(l.Once, []string{"^" + l.State, "--"})...)
+	found := map[string]string{}
+	others = slices.DeleteFunc(others, func(one line) bool { return !l.Has(one.of) })
+	for _, one := range others {
+		has, err := s.objects.Contains(ctx, l.Stands, one.id)
+		if err != nil {
+			return err
+		}
+		if has {
+			found[one.of] = l.Tip
+		}
+	}
+	l.Since(found)
+	return err
 }

@@ -34,7 +34,9 @@ type worker struct {
 	now  State
 	n    int
 
-	others map[string]string // states of other agents, by commit
+	others  map[string]string // states of other agents, by commit
+	once    []string          // twins that have landed
+	commits []string          // and the commits in which they did
 }
 
 func newWorld(t *testing.T) *world {
@@ -126,11 +128,22 @@ func (a *worker) next(chains *Store) State {
 
 func (a *worker) lands(twin string) Lands {
 	a.w.T.Helper()
-	l, err := a.w.chains.Lands(a.w.T.Context(), Question{Dir: a.w.Dir, Tip: a.w.tip(), State: twin})
+	l, err := a.w.chains.Lands(a.w.T.Context(), Question{Dir: a.w.Dir, Tip: a.w.tip(), State: twin, Once: a.once, Landed: a.landed})
 	if err != nil {
 		a.w.T.Fatal(err)
 	}
 	return l
+}
+
+// landed finds the landings whose commits main has.
+func (a *worker) landed(_ context.Context, ahead Ahead) (map[string]string, error) {
+	found := map[string]string{}
+	for i, twin := range a.once {
+		if ahead.Has(twin) && strings.Contains(a.w.Git("rev-list", "main"), a.commits[i]) {
+			found[twin] = a.commits[i]
+		}
+	}
+	return found, nil
 }
 
 // land lands the present state, or another one, and says what became of it.
@@ -149,9 +162,14 @@ func (a *worker) land(twins ...string) string {
 	}
 	commit := a.w.Git("commit-tree", l.Tree, "-p", "main", "-m", "land")
 	a.w.Git("reset", "-q", "--hard", commit)
-	if err := a.w.chains.Graft(a.w.T.Context(), commit, twin); err != nil {
+	stands, err := a.w.chains.StandsFor(a.w.T.Context(), l, filepath.Base(a.path))
+	if err == nil && stands != "" {
+		err = a.w.chains.Graft(a.w.T.Context(), commit, stands)
+	}
+	if err != nil {
 		a.w.T.Fatal(err)
 	}
+	a.once, a.commits = append(a.once, twin), append(a.commits, commit)
 	return "landed"
 }
 
@@ -162,14 +180,7 @@ func (a *worker) update() {
 	if len(l.Conflicts) > 0 {
 		a.w.T.Fatalf("conflict in %v", l.Conflicts)
 	}
-	tree, parents := l.Tree, []string{a.now.Twin, a.w.tip()}
-	if len(l.Left) > 0 {
-		parents = parents[1:]
-	}
-	if l.None() {
-		tree = a.w.tip() + "^{tree}"
-	}
-	twin, err := a.w.chains.Twin(a.w.T.Context(), tree, "update", parents...)
+	twin, err := a.w.chains.Updated(a.w.T.Context(), l, filepath.Base(a.path))
 	if err != nil {
 		a.w.T.Fatal(err)
 	}
@@ -572,6 +583,37 @@ func TestWorkLands(t *testing.T) {
 			w.expect("land", a.land()+" "+a.land()+" "+w.has(), "landed nothing r=amended x=1")
 			a.turn(files("x", "2"))
 			w.expect("next", a.land()+" "+w.has(), "landed r=amended x=2")
+		}},
+		{"a state from before an update that left a commit lands, and its file is renamed", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			w.user("u", "u")
+			a.turn(files("x", "1"), "add -A", "commit -q -m a", "merge -q --no-edit main")
+			before := a.turn(files("x", "1\n2"))
+			w.Git("reset", "-q", "--hard", b)
+			a.update()
+			w.expect("land", a.land(before.Twin)+" "+w.has(), "landed r=readme x=1\n2")
+			w.Git("mv", "x", "y")
+			w.Commit("renamed")
+			w.expect("now", a.land()+" "+w.has(), "nothing r=readme y=1\n2")
+			a.turn(files("x", "1\n2\n3"))
+			w.expect("next", a.land()+" "+w.has(), "landed r=readme y=1\n2\n3")
+		}},
+		{"an update that left a commit is undone after what followed it has landed, and its file is renamed", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			w.user("u", "u")
+			a.turn(files("x", "1"), "add -A", "commit -q -m a", "merge -q --no-edit main")
+			before := a.turn(files("x", "1\n2"))
+			w.Git("reset", "-q", "--hard", b)
+			a.update()
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme x=1\n2")
+			w.Git("mv", "x", "y")
+			w.Commit("renamed")
+			a.git("reset", "-q", "--hard", before.Head)
+			write(w.T, a.path, "x", "1\n2")
+			a.now = before
+			w.expect("now", a.land()+" "+w.has(), "nothing r=readme y=1\n2")
+			a.turn(files("z", "3"))
+			w.expect("next", a.land()+" "+w.has(), "landed r=readme y=1\n2 z=3")
 		}},
 		{"an older state behind a landing that was amended", func(w *world) {
 			a := w.agent("a")
