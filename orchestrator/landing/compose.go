@@ -119,9 +119,6 @@ func (l *landing) refuseForeign(ctx context.Context) error {
 	if err := l.refuseAhead(ctx, l.target, l.lands); err != nil {
 		return err
 	}
-	if err := l.refuseAside(ctx); err != nil {
-		return err
-	}
 	also := map[string]bool{}
 	if l.lands.Onto != "" {
 		paths, err := l.Repo.Objects().ChangedPaths(ctx, l.tip, l.lands.Onto)

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -58,10 +59,11 @@ func (w work) landsNow(ctx context.Context, t target, twin string, again bool) (
 
 // known returns the newest state on the way to the one that l is about that the branch knows.
 func (l *lands) known() string {
+	known := l.State
 	if !l.None() && len(l.Steps) > 0 {
-		return l.Steps[0].From
+		known = l.Steps[0].From
 	}
-	return l.State
+	return cmp.Or(l.Parts[known], known)
 }
 
 // Shown has the two trees that paw diff compares to show an agent's work.

@@ -12,23 +12,6 @@ import (
 	"paw/worktree/states"
 )
 
-// refuseAside refuses a turn that the agent has not gone on from, as after paw update has left out of its work what the
-// branch does not have any more, where later work has landed: it is not known what of the turn has landed with that.
-func (l *landing) refuseAside(ctx context.Context) error {
-	number := l.source.Turn
-	if number == 0 || l.source.chain == nil || len(l.lands.Left) == 0 || l.lands.Nothing || !slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool {
-		return one.TurnSession == l.Record.TurnSession && one.Target == l.branch && one.Phase == session.LandingDone && one.LastTurn >= number
-	}) {
-		return nil
-	}
-	led, err := l.Repo.States().Objects().Contains(ctx, l.source.chain.Now().Twin, l.source.Twin)
-	if led || err != nil {
-		return err
-	}
-	return errs.New(errs.Refused, "%s: has not gone on from turn %d, which has what %s has lost; later work has landed", l.name(), number, l.branch).
-		Hint("paw rewind %s %d", l.name(), number)
-}
-
 // noteLost notes what the branch has lost of the agent's earlier work: it does not land with the rest. What comes right behind a landing
 // of the agent needs a look only where a commit says that it reverts one.
 func (l *landing) noteLost(ctx context.Context) error {

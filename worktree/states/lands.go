@@ -27,10 +27,11 @@ type Question struct {
 type Lands struct {
 	Question
 	Ahead
-	objects.Merged        // the tree that the branch would have
-	Stands         string // the tip, as a commit that also has the states it was found to stand for
-	Nothing        bool   // the branch has all of the state
-	Mixed          bool   // the branch has left some of what the agent got, and the conflicts are its resolutions
+	objects.Merged                   // the tree that the branch would have
+	Stands         string            // the tip, as a commit that also has the states it was found to stand for
+	Parts          map[string]string // twins that the branch has, by the states of which they are what is left of them, see Without
+	Nothing        bool              // the branch has all of the state
+	Mixed          bool              // the branch has left some of what the agent got, and the conflicts are its resolutions
 
 	byHand string // commit of the worktree that the user's git has merged into the branch, "" for none
 }

@@ -194,7 +194,7 @@ func (s *Store) leaveParts(ctx context.Context, l *Lands) error {
 		return nil
 	}
 	others, err := s.lines(ctx, s.plain, slices.Concat(l.Once, []string{"^" + l.State, "--"})...)
-	found := map[string]string{}
+	l.Parts = map[string]string{}
 	others = slices.DeleteFunc(others, func(one line) bool { return !l.Has(one.of) })
 	for _, one := range others {
 		has, err := s.objects.Contains(ctx, l.Stands, one.id)
@@ -202,9 +202,9 @@ func (s *Store) leaveParts(ctx context.Context, l *Lands) error {
 			return err
 		}
 		if has {
-			found[one.of] = l.Tip
+			l.Parts[one.of] = one.id
 		}
 	}
-	l.Since(found)
+	l.Since(l.Parts)
 	return err
 }
