@@ -165,7 +165,7 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 			if err := one.remade(ctx, w.Repo.Objects()); err != nil {
 				return nil, err
 			}
-			out, err := one.takenOut(ctx, w.Repo.Objects())
+			out, err := one.takenOut(ctx, w.Repo.Objects(), t.place(w.Repo))
 			if err != nil {
 				return nil, err
 			}

@@ -85,7 +85,7 @@ func (w work) takenOut(ctx context.Context, t target) (bool, error) {
 	all, err := w.standings(ctx, t)
 	for _, one := range all {
 		if err == nil && one.TurnSession == w.Record.TurnSession && one.rewritten() && one.Commit != "" {
-			if out, err := one.takenOut(ctx, w.Repo.Objects()); out || err != nil {
+			if out, err := one.takenOut(ctx, w.Repo.Objects(), t.place(w.Repo)); out || err != nil {
 				return out, err
 			}
 		}

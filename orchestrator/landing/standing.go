@@ -37,7 +37,8 @@ type Stand struct {
 	Revert   string   // commit that says it reverts the landing, or a part of it; "" for none
 	Made     []string // commits that a landing of several commits was rewritten to, oldest first
 
-	tip string // tip of the branch, "" if the branch is gone
+	tip   string // tip of the branch, "" if the branch is gone
+	fewer bool   // not all commits of a landing of several are in Made
 }
 
 // stands reports whether the history of the branch has the landing, also if it was reverted.
@@ -211,12 +212,17 @@ func (s *Stand) remade(ctx context.Context, o *objects.Store) error {
 	}
 	since, err := o.HistorySince(ctx, s.tip, s.Before)
 	for _, c := range since {
-		if c.ID == s.Commit || slices.ContainsFunc(made, func(own objects.CommitInfo) bool {
+		at := slices.IndexFunc(made, func(own objects.CommitInfo) bool {
 			return slices.Equal(own.Author, c.Author) && !c.Merges() && display.FirstLine(own.Message) == display.FirstLine(c.Message)
-		}) {
+		})
+		if at >= 0 {
+			made = slices.Delete(made, at, at+1)
+		}
+		if at >= 0 || c.ID == s.Commit {
 			s.Made = append(s.Made, c.ID)
 		}
 	}
+	s.fewer = len(made) > 0
 	return err
 }
 
@@ -289,8 +295,18 @@ func (w work) siblings() ([]*session.Session, error) {
 	return append(sessions, own), nil
 }
 
-// takenOut reports whether a landing that was rewritten does not change all the files any more that it has changed.
-func (s *Stand) takenOut(ctx context.Context, o *objects.Store) (bool, error) {
+// takenOut reports whether a landing that was rewritten does not change all the files any more that it has changed, or has fewer
+// commits and not all of its work: they may also have been squashed. The attributes in dir apply.
+func (s *Stand) takenOut(ctx context.Context, o *objects.Store, dir string) (bool, error) {
+	if s.fewer {
+		merged, err := o.MergeTrees(ctx, dir, s.Before, s.Commit, s.After)
+		if err != nil {
+			return false, err
+		}
+		if lacks, err := o.ChangedPaths(ctx, s.Commit, merged.Tree); len(merged.Conflicts) == 0 && len(lacks) > 0 || err != nil {
+			return true, err
+		}
+	}
 	changed, err := o.ChangedPaths(ctx, s.Before, s.After)
 	if err != nil {
 		return false, err
