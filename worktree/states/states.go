@@ -180,11 +180,11 @@ func (s *Store) WithTree(ctx context.Context, twin, commit string) (string, erro
 
 func withTree(chain []line, tree string) string {
 	for _, one := range chain {
-		if !one.own { // what the chain began with
-			break
-		}
 		if one.tree == tree {
 			return one.id
+		}
+		if !one.own { // what the chain began with
+			break
 		}
 	}
 	return ""

@@ -615,6 +615,15 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("z", "3"))
 			w.expect("next", a.land()+" "+w.has(), "landed r=readme y=1\n2 z=3")
 		}},
+		{"a rebase goes back to the commit of a reset --soft, and to the files that the chain began with", func(w *world) {
+			a := w.agent("a")
+			w.user("u", "u")
+			a.turn(nil, "reset -q --soft main", "add -A", "commit -q -m soft")
+			merge := a.git("commit-tree", w.tip()+"^{tree}", "-p", "HEAD", "-p", w.tip(), "-m", "merge")
+			a.turn(nil, "reset -q --hard "+merge)
+			a.turn(nil, "rebase -q main")
+			w.expect("land", a.land()+" "+w.has(), "nothing r=readme u=u")
+		}},
 		{"an older state behind a landing that was amended", func(w *world) {
 			a := w.agent("a")
 			one := a.turn(files("x", "1"))
