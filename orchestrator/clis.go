@@ -274,7 +274,7 @@ func decorationNote(ctx context.Context, m *worktree.Manager, hide bool) []strin
 		return nil
 	}
 	if hide && m.Remotes().Undecorate(ctx, ownRefs...) == nil {
-		return []string{"git log leaves paw's turn tags out here (log.excludeDecoration in .git/config)"}
+		return []string{"turn tags stay out of the log here (log.excludeDecoration in .git/config)"}
 	}
 	return []string{"turn tags will show in git log; " + errs.Line("paw doctor --fix") + " keeps them out (log.excludeDecoration)"}
 }

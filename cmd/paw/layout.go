@@ -38,8 +38,7 @@ func (p *prose) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// said wraps a text that begins with begin, if standard error is a terminal that is too narrow for
-// it. The following lines are indented to where the text began.
+// said wraps a text that stands behind begin, if standard error is a terminal that is too narrow for it.
 func (p *printer) said(begin, text string) string {
 	f, is := p.stderr.(*os.File)
 	if !is || !isTerminal(f) {
@@ -49,7 +48,13 @@ func (p *printer) said(begin, text string) string {
 	if width-len(begin) < leastLast {
 		return text
 	}
-	return strings.TrimPrefix(display.Broken(begin+" "+text, width, len(begin)+1), begin+" ")
+	return hanging(begin, text, width)
+}
+
+// hanging wraps a text that stands behind begin. The following lines are indented to where the text begins.
+func hanging(begin, text string, width int) string {
+	indent := len(begin) + 1
+	return strings.ReplaceAll(display.Broken(text, width-indent, 0), "\n", "\n"+strings.Repeat(" ", indent))
 }
 
 // cell is a field of a table. state names its colour, "" for none.

@@ -32,3 +32,16 @@ func TestBroken(t *testing.T) {
 		}
 	}
 }
+
+// A text that begins with a command stays beside what it stands behind.
+func TestHanging(t *testing.T) {
+	for text, want := range map[string]string{
+		"git log leaves all tags out": "git log leaves all tags out",
+		"it is one two three":         "it is one two\n      three",
+		"kept; paw land --undo 3":     "kept;\n      paw land --undo 3",
+	} {
+		if got := hanging("note:", text, 20); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
