@@ -34,7 +34,7 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
   paw add --cli claude --from claude@3
   paw add --cli codex --from claude --prompt "review what it did"
   paw add --cli claude --pr 7 --prompt "go through the comments"`,
-		Args: withFlag,
+		Args: o.noWords,
 		RunE: o.run,
 	}
 	o.addFlags(cmd, "CLIs to add", "do not attach (what it does anyway)")

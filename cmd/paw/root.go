@@ -146,23 +146,30 @@ func runBare(cmd *cobra.Command, a *invocation) error {
 
 // otherFlags maps flags of other programs to the flags that paw has instead.
 var otherFlags = map[string]string{
-	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "format": "json", "host": "on", "m": "message", "o": "json", "output": "json", "t": "timeout", "tail": "most",
+	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "format": "json", "host": "on", "m": "message", "o": "json", "output": "json", "session": "name", "t": "timeout", "tail": "most",
 }
 
 // flagLines maps a command and a flag it lacks to the command line that does what the flag asks
 // for, in the form of otherWords.
 var flagLines = map[string]string{
-	"attach r": "paw log AGENT", "attach t": "paw attach AGENT", "log oneline": "paw turns AGENT", "status s": "paw status", "status v": "paw status", "log f": "paw ui", "log follow": "paw ui",
+	"attach r": "paw log AGENT", "log oneline": "paw turns AGENT", "status s": "paw status", "status v": "paw status", "log f": "paw ui", "log follow": "paw ui",
 	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT",
 	"send file": "paw send AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT",
 	"start layout": "PAW_TMUX_LAYOUT=windows paw start", "status q": "paw status --json", "stop f": "paw stop", "stop force": "paw stop", "stop y": "paw stop", "stop yes": "paw stop",
 	"turns all": "paw turns", "turns n": "paw turns",
-	"land no-ff": "paw land AGENT --as merge", "land rebase": "paw land AGENT --as commits", "land squash": "paw land AGENT", "remove r": "paw remove AGENT", "rewind hard": "paw rewind AGENT",
+	"diff cached": "paw diff AGENT", "diff p": "paw diff AGENT", "diff staged": "paw diff AGENT",
+	"land no-ff": "paw land AGENT --as merge", "land no-verify": "paw land AGENT --no-check", "land rebase": "paw land AGENT --as commits", "land squash": "paw land AGENT", "remove r": "paw remove AGENT", "rewind hard": "paw rewind AGENT",
 }
 
 // bareFlags are the entries of flagLines that have no value in other programs: the words behind
 // them belong to the command.
-var bareFlags = []string{"attach t", "send m", "send message", "land no-ff", "land rebase", "land squash", "remove r", "rewind hard"}
+var bareFlags = []string{
+	"diff cached", "diff p", "diff staged", "land no-ff", "land no-verify", "land rebase", "land squash", "remove r", "rewind hard", "send m", "send message",
+	"stop f", "stop force", "stop y", "stop yes",
+}
+
+// agentFlags are flags of other programs for what is the first word of paw's commands.
+var agentFlags = []string{"agent", "t", "target", "to"}
 
 // flagNotes are additions to the error for entries of flagLines whose command line does more than
 // the flag asks for.
@@ -223,6 +230,7 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 	e := usagef(cmd, "%s%s: %s has no such flag", dashes, name, cmd.CommandPath())
 	near := nearFlag(cmd, name)
 	switch line := flagLines[cmd.Name()+" "+name]; {
+	case line == "" && g.namedByFlag(e, cmd, dashes+name):
 	case line == "paw "+cmd.Name()+" AGENT" && slices.Contains(bareFlags, cmd.Name()+" "+name) && len(words)+1 < len(g.typed) && cmd.Name() != "send":
 		e.Hints = []string{g.withoutBare(cmd, dashes+name)}
 	case line != "":
@@ -248,19 +256,57 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 	return e
 }
 
+// namedByFlag sets the hint of an error to the typed command line with an agent where paw has it that was the value of a flag:
+// in front of its CLI for start and add, else in front of the other words.
+func (g suggester) namedByFlag(e *errs.Error, cmd *cobra.Command, flag string) bool {
+	i := slices.IndexFunc(g.typed, func(word string) bool { return word == flag || strings.HasPrefix(word, flag+"=") })
+	if i < 0 {
+		return false
+	}
+	_, agent, joined := strings.Cut(g.typed[i], "=")
+	rest := slices.Clone(g.typed[i+1:])
+	if !joined && len(rest) > 0 {
+		agent, rest = rest[0], rest[1:]
+	}
+	words, at := append(slices.Clone(g.typed[:i]), rest...), slices.Index(g.typed, cmd.CalledAs())+1
+	switch name := strings.TrimLeft(flag, "-"); {
+	case agent == "" || strings.HasPrefix(agent, "-"):
+		return false
+	case (cmd.Name() == "start" || addsAgents(cmd)) && (name == "agent" || name == "name"):
+		at = slices.IndexFunc(words, func(word string) bool { return word == "--cli" || strings.HasPrefix(word, "--cli=") })
+		if at >= 0 && words[at] == "--cli" {
+			at++
+		}
+		if at < 0 || at == len(words) {
+			return false
+		}
+		cli := strings.TrimPrefix(words[at], "--cli=")
+		if strings.ContainsAny(cli, "=,") {
+			return false
+		}
+		words[at] = strings.TrimSuffix(words[at], cli) + agent + "=" + cli
+	case slices.Contains(agentFlags, name) && strings.Contains(cmd.Use, "AGENT") && nearFlag(cmd, name) == "":
+		words = slices.Insert(words, at, agent)
+	default:
+		return false
+	}
+	e.Hints = []string{pasted(words)}
+	return true
+}
+
 // withoutBare returns the typed command line without a flag that has no value, and with paw's own names for other flags.
 func (g suggester) withoutBare(cmd *cobra.Command, typed string) string {
-	line := []string{"paw"}
+	var words []string
 	for _, word := range g.typed {
 		name := strings.TrimLeft(word, "-")
 		if near := nearFlag(cmd, name); name != word && near != "" && cmd.Flags().Lookup(name) == nil {
 			word = "--" + near
 		}
 		if word != typed {
-			line = append(line, errs.Quote(word))
+			words = append(words, word)
 		}
 	}
-	return strings.Join(line, " ")
+	return pasted(words)
 }
 
 // withFlag returns the typed command line with another flag, near. If near takes no value, the

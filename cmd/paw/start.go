@@ -48,7 +48,7 @@ repository. A name stays taken as long as turn tags of it exist: paw purge NAME 
   paw start --cli claude --branches feat/auth,feat/search
   paw start --cli api=claude,web=claude --name shop --prompt "fix the tests"
   paw start --cli claude --issue 12`,
-		Args: withFlag,
+		Args: o.noWords,
 		RunE: o.run,
 	}
 	o.addFlags(cmd, "CLIs to start", "do not attach")
@@ -117,25 +117,43 @@ func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
 	return o.showStarted(cmd, h, started, o.detach)
 }
 
-// withFlag refuses words behind start and add, which have flags instead. The hint has
-// the words as CLIs and, from the first word with a space on, as a prompt.
-func withFlag(cmd *cobra.Command, args []string) error {
+// noWords refuses words behind start and add, which have flags instead. The hints have the words as what they can be: CLIs, the
+// name of an agent or a session and, from the first word with a space on, a prompt.
+func (o *startOptions) noWords(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	prompt, text := len(args), ""
+	names, text := args, ""
 	if i := slices.IndexFunc(args, func(word string) bool { return strings.Contains(word, " ") }); i >= 0 {
-		prompt, text = i, " --prompt "+errs.Quote(strings.Join(args[i:], " "))
+		names, text = args[:i], " --prompt "+errs.Quote(strings.Join(args[i:], " "))
 	}
 	e := errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath())
-	if clis, _ := cmd.Flags().GetStringSlice("cli"); len(clis) == 1 && prompt == 1 && !strings.ContainsAny(args[0]+clis[0], "=,") { // a name for the agent, or one more CLI
-		e = e.Hint("%s", lineOf(cmd, nil, app.With("cli", args[0]+"="+clis[0]))+text)
+	if len(o.CLIs) == 1 && len(names) == 1 && !strings.ContainsAny(names[0]+o.CLIs[0], "=,") {
+		e = e.Hint("%s", lineOf(cmd, nil, app.With("cli", names[0]+"="+o.CLIs[0]))+text)
 	}
-	line := lineOf(cmd, nil)
-	if prompt > 0 {
-		line += " --cli " + errs.Quote(strings.Join(args[:prompt], ","))
+	switch here := o.sessionHere(); {
+	case len(names) == 0:
+		e = e.Hint("%s", lineOf(cmd, nil)+text)
+	case !slices.ContainsFunc(eachOf(names), o.noCLI):
+		e = e.Hint("%s", lineOf(cmd, nil)+" --cli "+errs.Quote(strings.Join(names, ","))+text)
+	case len(o.CLIs) > 0 && len(names) == 1 && cmd.Flags().Lookup("name") != nil:
+		e = e.Hint("%s", lineOf(cmd, nil, app.With("name", names[0]))+text)
+	case len(args) == 1 && (here.Name == args[0] || here.Agent(args[0]) != nil):
+		e = e.Hint("paw recover %s", args[0])
+	case len(e.Hints) == 0:
+		e = e.Hint("paw clis")
 	}
-	return e.Hint("%s", line+text)
+	return e
+}
+
+// noCLI reports whether an item [AGENT=]CLI names a CLI that paw does not know.
+func (o *startOptions) noCLI(item string) bool {
+	h, err := o.paw()
+	if err != nil {
+		return false
+	}
+	_, known := h.CLIs.Get(item[strings.IndexByte(item, '=')+1:])
+	return !known
 }
 
 // resumeHere attaches to the current session if it runs, or recovers it if it is stopped. It

@@ -61,11 +61,7 @@ func (g suggester) lineWith(change func(flag, value string) string) string {
 	if slices.Equal(words, g.typed) {
 		return ""
 	}
-	line := "paw"
-	for _, word := range words {
-		line += " " + errs.Quote(word)
-	}
-	return line
+	return pasted(words)
 }
 
 // retyped returns the typed command line with one item of a list replaced, "" if no list has the
@@ -113,21 +109,17 @@ func (g suggester) renamed(name, by string) string {
 
 // typedWithout returns the typed command line without a flag and its value.
 func (g suggester) typedWithout(flag string) string {
-	line := []string{"paw"}
+	var words []string
 	for i, word := range g.typed {
 		if word != flag && !strings.HasPrefix(word, flag+"=") && (i == 0 || g.typed[i-1] != flag) {
-			line = append(line, errs.Quote(word))
+			words = append(words, word)
 		}
 	}
-	return strings.Join(line, " ")
+	return pasted(words)
 }
 
-// endingCommands end agents. Their hints may name another agent only for a mistyped letter, since a
-// hint may be pasted unread.
-var endingCommands = []string{"remove", "stop"}
-
-// otherNumber reports whether two names of agents, as work_1 and work_2, have different digits. A
-// name of digits only is the number of an agent at the desk.
+// otherNumber reports whether two names of agents, as work_1 and work_2, have different digits: then neither is a mistyped
+// other. A name of digits only is the number of an agent at the desk.
 func otherNumber(name, by string) bool {
 	digits := func(s string) string {
 		return strings.Map(func(r rune) rune {
@@ -141,9 +133,9 @@ func otherNumber(name, by string) bool {
 }
 
 // retypedAgent returns the typed command line with another agent, "" if the line does not contain
-// the agent, or would end an agent with another number.
+// the agent, or the other agent has another number.
 func (g suggester) retypedAgent(name, by string) string {
-	if g.ran == nil || slices.Contains(endingCommands, g.ran.Name()) && otherNumber(name, by) {
+	if g.ran == nil || otherNumber(name, by) {
 		return ""
 	}
 	words, found := slices.Clone(g.ran.Flags().Args()), false
@@ -172,10 +164,10 @@ func (g suggester) retypedAgent(name, by string) string {
 	return lineOf(g.ran, words)
 }
 
-// retypedHost returns the typed command line with another HOST:, "" if the line does not contain it, or would end agents of a
-// host with another number.
+// retypedHost returns the typed command line with another HOST:, "" if the line does not contain it, or the other host has
+// another number.
 func (g suggester) retypedHost(asked errs.Instead) string {
-	if g.ran == nil || slices.Contains(endingCommands, g.ran.Name()) && otherNumber(asked.Of, asked.By) {
+	if g.ran == nil || otherNumber(asked.Of, asked.By) {
 		return ""
 	}
 	return g.lineWith(func(flag, value string) string {

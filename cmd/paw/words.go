@@ -72,6 +72,7 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 				e.Hints = []string{line}
 			}
 		}
+	case known && g.takenBy(e, meant):
 	case known:
 		if note := wordNotes[strings.ToLower(word)]; note != "" {
 			e.Message += "; " + note
@@ -97,6 +98,26 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 	return e
 }
 
+// takenBy sets the hint of an error to the typed command line with another command, paw start or paw add, if that takes the
+// flags that were typed.
+func (g suggester) takenBy(e *errs.Error, meant string) bool {
+	if meant != "paw start" || len(g.typed) < 2 || !strings.HasPrefix(g.typed[1], "-") {
+		return false
+	}
+	names := []string{"start"}
+	if len(g.sessionHere().Agents) > 0 {
+		names = []string{"add", "start"}
+	}
+	for _, name := range names {
+		cmd, _, err := g.commands(&invocation{}, name).Find([]string{name})
+		if err == nil && cmd.ParseFlags(g.typed[1:]) == nil && cmd.Flags().NArg() == 0 {
+			e.Hints = []string{strings.Replace(g.typedAs(g.typed[0], ""), " "+errs.Quote(g.typed[0]), " "+name, 1)}
+			return true
+		}
+	}
+	return false
+}
+
 // typedAs returns the typed command line, which begins with a word, perhaps behind help, with the word behind it in front; ""
 // if the line does not begin so. All else stays as it was typed: without a --dry-run the line would do what was only to be told.
 func (g suggester) typedAs(word, front string) string {
@@ -112,6 +133,11 @@ func (g suggester) typedAs(word, front string) string {
 	case front != "":
 		words[0], words[1] = words[1], words[0]
 	}
+	return pasted(words)
+}
+
+// pasted returns a command line of paw.
+func pasted(words []string) string {
 	line := "paw"
 	for _, word := range words {
 		line += " " + errs.Quote(word)
@@ -168,7 +194,7 @@ func filledIn(line, agent string, behind []string, s *session.Session) string {
 	if line == "paw rewind AGENT" && len(behind) == 0 {
 		line = "paw turns AGENT" // paw turns shows the missing number
 	}
-	takes := slices.ContainsFunc([]string{"AGENT", " --all", " --grep", " --branches"}, func(end string) bool { return strings.HasSuffix(line, end) })
+	takes := slices.ContainsFunc([]string{"AGENT", "send --all", " --grep", " --branches", "paw stop"}, func(end string) bool { return strings.HasSuffix(line, end) })
 	if agent == everybody && slices.Contains([]string{"paw send AGENT", "paw land AGENT", "paw update AGENT"}, line) {
 		agent = "--" + everybody
 	}

@@ -19,48 +19,62 @@ func typed(words ...string) (code int, stdout, stderr string) {
 // Names of commands in other programs are answered with paw's command for the same, or with none.
 func TestWordsThatAreNoCommands(t *testing.T) {
 	for line, want := range map[string]string{
-		"strat":               "strat: no such command (did you mean start?)\npaw: hint: paw start\n",
-		"statu":               "statu: no such command (did you mean status?)\npaw: hint: paw status\n",
-		"rewnid":              "rewnid: no such command (did you mean rewind?)\npaw: hint: paw rewind\n",
-		"push web":            "push: no such command\npaw: hint: paw pr web\n",
-		"prompt web a b":      "prompt: no such command\npaw: hint: paw send web a b\n",
-		"rollback web 2":      "rollback: no such command\npaw: hint: paw rewind web 2\n",
-		"goto":                "goto: no such command\npaw: hint: paw attach\n",
-		"detach":              "detach: no such command; Ctrl-b d leaves tmux, and the agents go on\npaw: hint: paw attach\n",
-		"apply web":           "apply: no such command\npaw: hint: paw land web\n",
-		"up":                  "up: no such command\npaw: hint: paw start\n",
-		"cd":                  "cd: no such command; it is paw path AGENT\npaw: hint: paw path --help\n",
-		"redo web":            "redo: no such command\npaw: hint: paw rewind web --undo\n",
-		"redo a;b":            "redo: no such command\npaw: hint: paw rewind 'a;b' --undo\n",
-		"dwon":                "dwon: no such command\npaw: hint: paw --help\n",
-		"zz":                  "zz: no such command\npaw: hint: paw --help\n",
-		"help nonsense":       "nonsense: no such command\npaw: hint: paw --help\n",
-		"start demo":          "demo: paw start takes CLIs with --cli\npaw: hint: paw start --cli demo\n",
-		"add c=demo --from a": "c=demo: paw add takes CLIs with --cli\npaw: hint: paw add --from a --cli c=demo\n",
-		"add demo":            "demo: paw add takes CLIs with --cli\npaw: hint: paw add --cli demo\n",
-		"run web fix it":      "fix it: paw run takes its prompt with --prompt\npaw: hint: paw run web --prompt 'fix it'\n",
-		"issue list":          "issue: no such command\npaw: hint: gh issue list\n",
-		"issue view 12":       "issue: no such command\npaw: hint: paw add --issue 12\n",
-		"kill-session":        "kill-session: no such command\npaw: hint: paw stop\n",
-		"broadcast a b":       "broadcast: no such command\npaw: hint: paw send --all a b\n",
-		"remove":              "paw remove: a word is missing; it is paw remove AGENT...\npaw: hint: paw remove --help\n",
-		"path a b c":          "paw path a b c: b is one word too many; it is paw path [AGENT]\npaw: hint: paw path --help\n",
-		"completion tcsh":     "paw completion tcsh: it takes one of bash, zsh, fish\npaw: hint: paw completion --help\n",
-		"status --nosuch":     "--nosuch: paw status has no such flag\npaw: hint: paw status --help\n",
-		"status -z":           "-z: paw status has no such flag\npaw: hint: paw status --help\n",
-		"status --json=name":  "--json name: this flag takes no value\npaw: hint: paw status --help\n",
-		"wait --timeout 5":    "--timeout 5: not a time, such as 90s or 10m\npaw: hint: paw wait --timeout 5s\npaw: hint: paw wait --timeout 5m\n",
-		"wait a --timeout=5":  "--timeout 5: not a time, such as 90s or 10m\npaw: hint: paw wait a --timeout=5s\npaw: hint: paw wait a --timeout=5m\n",
-		"start --branch x":    "--branch: paw start has no such flag (did you mean --branches?)\npaw: hint: paw start --branches x\n",
-		"start -c demo":       "-c: paw start has no such flag (did you mean --cli?)\npaw: hint: paw start --cli demo\n",
-		"status -o json":      "-o: paw status has no such flag (did you mean --json?)\npaw: hint: paw status --json\n",
-		"-V":                  "-V: paw has no such flag (did you mean --version?)\npaw: hint: paw --version\n",
-		"status --no-color":   "--no-color: paw status has no such flag (did you mean --color never?)\npaw: hint: paw status --color never\n",
-		"rewind web --to 1":   "--to: paw rewind has no such flag\npaw: hint: paw turns web\n",
-		"stop -f":             "-f: paw stop has no such flag\npaw: hint: paw stop\n",
-		"log --turn x":        "--turn x: not a number\npaw: hint: paw log --help\n",
-		"start --cli":         "--cli: needs a value\npaw: hint: paw start --help\n",
-		"status --color blue": "--color blue: it takes auto, always or never\npaw: hint: paw status --help\n",
+		"strat":                        "strat: no such command (did you mean start?)\npaw: hint: paw start\n",
+		"statu":                        "statu: no such command (did you mean status?)\npaw: hint: paw status\n",
+		"rewnid":                       "rewnid: no such command (did you mean rewind?)\npaw: hint: paw rewind\n",
+		"push web":                     "push: no such command\npaw: hint: paw pr web\n",
+		"prompt web a b":               "prompt: no such command\npaw: hint: paw send web a b\n",
+		"rollback web 2":               "rollback: no such command\npaw: hint: paw rewind web 2\n",
+		"goto":                         "goto: no such command\npaw: hint: paw attach\n",
+		"detach":                       "detach: no such command; Ctrl-b d leaves tmux, and the agents go on\npaw: hint: paw attach\n",
+		"apply web":                    "apply: no such command\npaw: hint: paw land web\n",
+		"up":                           "up: no such command\npaw: hint: paw start\n",
+		"cd":                           "cd: no such command; it is paw path AGENT\npaw: hint: paw path --help\n",
+		"redo web":                     "redo: no such command\npaw: hint: paw rewind web --undo\n",
+		"redo a;b":                     "redo: no such command\npaw: hint: paw rewind 'a;b' --undo\n",
+		"dwon":                         "dwon: no such command\npaw: hint: paw --help\n",
+		"zz":                           "zz: no such command\npaw: hint: paw --help\n",
+		"help nonsense":                "nonsense: no such command\npaw: hint: paw --help\n",
+		"start demo":                   "demo: paw start takes CLIs with --cli\npaw: hint: paw start --cli demo\n",
+		"add c=demo --from a":          "c=demo: paw add takes CLIs with --cli\npaw: hint: paw add --from a --cli c=demo\n",
+		"add demo":                     "demo: paw add takes CLIs with --cli\npaw: hint: paw add --cli demo\n",
+		"start shop --cli demo":        "shop: paw start takes CLIs with --cli\npaw: hint: paw start --cli shop=demo\npaw: hint: paw start --cli demo --name shop\n",
+		"start nosuch":                 "nosuch: paw start takes CLIs with --cli\npaw: hint: paw clis\n",
+		"start --cli demo --session s": "--session: paw start has no such flag (did you mean --name?)\npaw: hint: paw start --cli demo --name s\n",
+		"start --cli demo --agent bob": "--agent: paw start has no such flag\npaw: hint: paw start --cli bob=demo\n",
+		"start --agent bob":            "--agent: paw start has no such flag (did you mean --cli?)\npaw: hint: paw start --cli bob\n",
+		"add --name bob --cli demo":    "--name: paw add has no such flag\npaw: hint: paw add --cli bob=demo\n",
+		"new --cli demo --name x":      "new: no such command\npaw: hint: paw start --cli demo --name x\n",
+		"land --agent web --as merge":  "--agent: paw land has no such flag\npaw: hint: paw land web --as merge\n",
+		"send hi --to=web":             "--to: paw send has no such flag\npaw: hint: paw send web hi\n",
+		"queue add --to web hi":        "--to: paw queue add has no such flag\npaw: hint: paw queue add web hi\n",
+		"diff --cached web":            "--cached: paw diff has no such flag\npaw: hint: paw diff web\n",
+		"land web --no-verify":         "--no-verify: paw land has no such flag\npaw: hint: paw land web --no-check\n",
+		"stop --force web":             "--force: paw stop has no such flag\npaw: hint: paw stop web\n",
+		"kill-session -t web":          "kill-session: no such command\npaw: hint: paw stop web\n",
+		"run web fix it":               "fix it: paw run takes its prompt with --prompt\npaw: hint: paw run web --prompt 'fix it'\n",
+		"issue list":                   "issue: no such command\npaw: hint: gh issue list\n",
+		"issue view 12":                "issue: no such command\npaw: hint: paw add --issue 12\n",
+		"kill-session":                 "kill-session: no such command\npaw: hint: paw stop\n",
+		"broadcast a b":                "broadcast: no such command\npaw: hint: paw send --all a b\n",
+		"remove":                       "paw remove: a word is missing; it is paw remove AGENT...\npaw: hint: paw remove --help\n",
+		"path a b c":                   "paw path a b c: b is one word too many; it is paw path [AGENT]\npaw: hint: paw path --help\n",
+		"completion tcsh":              "paw completion tcsh: it takes one of bash, zsh, fish\npaw: hint: paw completion --help\n",
+		"status --nosuch":              "--nosuch: paw status has no such flag\npaw: hint: paw status --help\n",
+		"status -z":                    "-z: paw status has no such flag\npaw: hint: paw status --help\n",
+		"status --json=name":           "--json name: this flag takes no value\npaw: hint: paw status --help\n",
+		"wait --timeout 5":             "--timeout 5: not a time, such as 90s or 10m\npaw: hint: paw wait --timeout 5s\npaw: hint: paw wait --timeout 5m\n",
+		"wait a --timeout=5":           "--timeout 5: not a time, such as 90s or 10m\npaw: hint: paw wait a --timeout=5s\npaw: hint: paw wait a --timeout=5m\n",
+		"start --branch x":             "--branch: paw start has no such flag (did you mean --branches?)\npaw: hint: paw start --branches x\n",
+		"start -c demo":                "-c: paw start has no such flag (did you mean --cli?)\npaw: hint: paw start --cli demo\n",
+		"status -o json":               "-o: paw status has no such flag (did you mean --json?)\npaw: hint: paw status --json\n",
+		"-V":                           "-V: paw has no such flag (did you mean --version?)\npaw: hint: paw --version\n",
+		"status --no-color":            "--no-color: paw status has no such flag (did you mean --color never?)\npaw: hint: paw status --color never\n",
+		"rewind web --to 1":            "--to: paw rewind has no such flag\npaw: hint: paw turns web\n",
+		"stop -f":                      "-f: paw stop has no such flag\npaw: hint: paw stop\n",
+		"log --turn x":                 "--turn x: not a number\npaw: hint: paw log --help\n",
+		"start --cli":                  "--cli: needs a value\npaw: hint: paw start --help\n",
+		"status --color blue":          "--color blue: it takes auto, always or never\npaw: hint: paw status --help\n",
 	} {
 		code, _, said := typed(strings.Fields(line)...)
 		if code != 2 || said != "paw: error: "+want {
@@ -72,50 +86,68 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 // Where there are several agents, a line to paste never names one that was not typed.
 func TestWordsWithAgents(t *testing.T) {
 	t.Parallel()
-	w := started(t, "search", "docs")
+	w := started(t, "search", "docs", "docs_1")
 	for line, hint := range map[string]string{
-		"delete gone":          "paw remove --help",
-		"delete":               "paw remove --help",
-		"delete docs":          "paw remove docs",
-		"delete s/docs":        "paw remove s/docs",
-		"ask nosuch hi":        "paw send --help",
-		"ask docs hi there":    "paw send docs hi there",
-		"tell all hi":          "paw send --all hi",
-		"merge-all":            "paw --help",
-		"accept all":           "paw land --all",
-		"approve gone":         "paw answer --help",
-		"approve docs":         "paw answer docs yes",
-		"fork gone":            "paw add --help",
-		"fork docs":            "paw add --cli demo --from docs",
-		"close docs":           "paw stop docs",
-		"attach -t docs":       "paw attach docs",
-		"capture docs":         "paw log docs",
-		"grep W":               "paw log --grep W",
-		"search W":             "paw attach search",
-		"find W":               "paw log --grep W",
-		"new fix":              "paw add --branches fix",
-		"new":                  "paw add",
-		"redo docs":            "paw rewind docs --undo",
-		"redo":                 "paw rewind --help",
-		"cd list":              "paw path --help",
-		"ask search,docs hi":   "paw send search,docs hi",
-		"apply s/docs@2":       "paw land s/docs@2",
-		"pull main":            "paw update --help",
-		"worktree list":        "paw status --all",
-		"worktree path docs":   "paw path docs",
-		"worktree remove gone": "paw remove --help",
-		"pr create docs":       "paw pr docs",
-		"pr list":              "gh pr list",
-		"pr view 12":           "gh pr view 12",
-		"send docs -m hi":      "paw send docs hi",
-		"send -m hi docs":      "paw send --help",
-		"log docs --oneline":   "paw turns docs",
-		"status -v":            "paw status",
+		"delete gone":             "paw remove --help",
+		"delete":                  "paw remove --help",
+		"delete docs":             "paw remove docs",
+		"delete s/docs":           "paw remove s/docs",
+		"ask nosuch hi":           "paw send --help",
+		"ask docs hi there":       "paw send docs hi there",
+		"tell all hi":             "paw send --all hi",
+		"merge-all":               "paw --help",
+		"accept all":              "paw land --all",
+		"approve gone":            "paw answer --help",
+		"approve docs":            "paw answer docs yes",
+		"fork gone":               "paw add --help",
+		"fork docs":               "paw add --cli demo --from docs",
+		"close docs":              "paw stop docs",
+		"attach -t docs":          "paw attach docs",
+		"capture docs":            "paw log docs",
+		"grep W":                  "paw log --grep W",
+		"search W":                "paw attach search",
+		"find W":                  "paw log --grep W",
+		"new fix":                 "paw add --branches fix",
+		"new":                     "paw add",
+		"new --cli demo":          "paw add --cli demo",
+		"new --cli demo --name x": "paw start --cli demo --name x",
+		"start docs":              "paw recover docs",
+		"branch -d docs":          "paw status --all",
+		"redo docs":               "paw rewind docs --undo",
+		"redo":                    "paw rewind --help",
+		"cd list":                 "paw path --help",
+		"ask search,docs hi":      "paw send search,docs hi",
+		"apply s/docs@2":          "paw land s/docs@2",
+		"pull main":               "paw update --help",
+		"worktree list":           "paw status --all",
+		"worktree path docs":      "paw path docs",
+		"worktree remove gone":    "paw remove --help",
+		"pr create docs":          "paw pr docs",
+		"pr list":                 "gh pr list",
+		"pr view 12":              "gh pr view 12",
+		"send docs -m hi":         "paw send docs hi",
+		"send -m hi docs":         "paw send --help",
+		"log docs --oneline":      "paw turns docs",
+		"status -v":               "paw status",
 	} {
 		out := w.paw(strings.Fields(line)...)
 		if out.code != 2 || !strings.HasSuffix(out.stderr, "\npaw: hint: "+hint+"\n") || strings.Count(out.stderr, "hint") != 1 {
 			t.Errorf("paw %s: exit code %d\n%s", line, out.code, out.stderr)
 		}
+	}
+}
+
+// An agent with another number is another agent.
+func TestAnotherNumberIsNotSuggested(t *testing.T) {
+	t.Parallel()
+	w := started(t, "work_1", "work_2")
+	for _, line := range []string{"land work_3", "undo work_3", "send work hi"} {
+		if out := w.paw(strings.Fields(line)...); out.code != 10 || strings.Count(out.stderr, "hint") != 1 || !strings.Contains(out.stderr, "hint: paw status") {
+			t.Errorf("paw %s: exit code %d\n%s", line, out.code, out.stderr)
+		}
+	}
+	if out := w.paw("land", "wrok_2", "--dry-run"); !strings.Contains(out.stderr, "\npaw: hint: paw land --dry-run work_2\n") {
+		t.Error(out.stderr)
 	}
 }
 
@@ -219,7 +251,7 @@ func TestWantsColour(t *testing.T) {
 }
 
 func TestPromptWithoutItsFlag(t *testing.T) {
-	if got := withFlag(rootForDocs(), []string{"claude,codex", "fix it"}); len(errs.HintsOf(got)) != 1 || errs.HintsOf(got)[0] != "paw --cli claude,codex --prompt 'fix it'" {
+	if got := (&startOptions{invocation: &invocation{printer: printer{env: []string{"HOME=/nonexistent"}}}}).noWords(rootForDocs(), []string{"claude,codex", "fix it"}); len(errs.HintsOf(got)) != 1 || errs.HintsOf(got)[0] != "paw --cli claude,codex --prompt 'fix it'" {
 		t.Errorf("%q", errs.HintsOf(got))
 	}
 }
