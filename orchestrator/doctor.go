@@ -139,7 +139,7 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 		wrong(err)
 	}
 	if q, _ := h.Queues().Load(s.Name); q != nil {
-		f.grows(len(q.Tasks), manyTasks, "tasks in the queue of "+s.Name, "paw queue drop --done --session "+s.Name)
+		f.grows(len(q.Tasks), manyTasks, "tasks in the queue of "+s.Name, "paw queue drop --done"+h.Place().Of(s.Name))
 	}
 	switch {
 	case errors.Is(seen.TmuxErr, tmux.ErrNoServer) && seen.Tmux == session.TmuxUnknown && app.AttachElsewhere(s) != "":

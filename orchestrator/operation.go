@@ -63,7 +63,7 @@ func NewestOperation(ctx context.Context, h *app.App, s *session.Session, agent 
 	}
 	if len(done) == 0 {
 		return newest, errs.New(errs.NotFound, "%s: nothing has landed and nothing was rewound that could be undone", cmp.Or(agent, s.Name)).
-			Hint("paw land --list --session %s", s.Name)
+			Hint("paw land --list%s", h.Place().Of(s.Name))
 	}
 	return slices.MaxFunc(done, func(a, b Operation) int { return a.At.Compare(b.At) }), nil
 }

@@ -173,18 +173,18 @@ func (o *landOptions) land(cmd *cobra.Command, args []string) error {
 	if o.json && (err == nil || results.any()) {
 		return errors.Join(o.printJSON(o.landView(results)), cmp.Or(err, pushErr))
 	}
-	o.showResults(s, results)
+	o.showResults(h, s, results)
 	return cmp.Or(err, pushErr)
 }
 
 // showResults prints what follows from landings that are shown already.
-func (o *landOptions) showResults(s *session.Session, r landResults) {
+func (o *landOptions) showResults(h *app.App, s *session.Session, r landResults) {
 	behind := r.behind
 	if len(r.done) == 1 { // a landing alone is news for the other agents, not for its own
 		behind = slices.DeleteFunc(behind, func(name string) bool { return name == r.done[0].Agent })
 	}
 	if len(behind) > 0 {
-		fmt.Fprintln(o.stdout, behindLine(s, behind))
+		fmt.Fprintln(o.stdout, behindLine(h, s, behind))
 	}
 	o.showCollisions(r.collisions)
 	if o.keepGoing {
@@ -267,7 +267,7 @@ func (o *landOptions) removeLanded(ctx context.Context, h *app.App, l *landing.L
 	}
 	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, how, func(removed *teardown.Removed) {
 		if !o.json {
-			o.printRemoved(removed)
+			o.printRemoved(h, removed)
 		}
 	})
 	return err
@@ -324,15 +324,15 @@ func statesOf(cmd *cobra.Command, pairs string, agents map[string]string) (map[s
 const maxBehind = 3
 
 // behindLine names the agents that lack what has landed, and the command that brings it to them.
-func behindLine(s *session.Session, behind []string) string {
+func behindLine(h *app.App, s *session.Session, behind []string) string {
 	if len(behind) > maxBehind {
-		return fmt.Sprintf("%d agents are behind %s: paw update --all --session %s", len(behind), s.Target, s.Name)
+		return fmt.Sprintf("%d agents are behind %s: paw update --all%s", len(behind), s.Target, h.Place().Of(s.Name))
 	}
 	verb := "is"
 	if len(behind) > 1 {
 		verb = "are"
 	}
-	return fmt.Sprintf("%s %s behind %s: paw update %s --session %s", strings.Join(behind, ", "), verb, s.Target, strings.Join(behind, " "), s.Name)
+	return fmt.Sprintf("%s %s behind %s: paw update %s%s", strings.Join(behind, ", "), verb, s.Target, strings.Join(behind, " "), h.Place().Of(s.Name))
 }
 
 // showLanded prints a landing, or with --dry-run its plan.
@@ -345,7 +345,7 @@ func (o *landOptions) showLanded(ctx context.Context, h *app.App, s *session.Ses
 	case l.Nothing:
 		fmt.Fprintln(out, l)
 	default:
-		fmt.Fprintln(out, strings.Join(landedLines(l), "\n"))
+		fmt.Fprintln(out, strings.Join(landedLines(h, l), "\n"))
 	}
 }
 

@@ -97,8 +97,8 @@ func (p *printer) landView(r landResults) object {
 }
 
 // landedLines says what has landed, and how to undo it.
-func landedLines(l *landing.Landed) []string {
-	lines := []string{l.String(), fmt.Sprintf("  undo: paw land --undo %d --session %s", l.ID, l.Session)}
+func landedLines(h *app.App, l *landing.Landed) []string {
+	lines := []string{l.String(), fmt.Sprintf("  undo: paw land --undo %d%s", l.ID, h.Place().Of(l.Session))}
 	if l.Along != "" {
 		lines = append(lines, "  along came "+l.Along)
 	}

@@ -64,6 +64,15 @@ func (g suggester) lineWith(change func(flag, value string) string) string {
 	return pasted(words)
 }
 
+// pasted returns a command line of paw.
+func pasted(words []string) string {
+	line := "paw"
+	for _, word := range words {
+		line += " " + errs.Quote(word)
+	}
+	return line
+}
+
 // retyped returns the typed command line with one item of a list replaced, "" if no list has the
 // item. It replaces the last of several, because the second of two agents or branches of the same
 // name is the one that is refused. An item may also be the whole list.

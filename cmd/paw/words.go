@@ -136,15 +136,6 @@ func (g suggester) typedAs(word, front string) string {
 	return pasted(words)
 }
 
-// pasted returns a command line of paw.
-func pasted(words []string) string {
-	line := "paw"
-	for _, word := range words {
-		line += " " + errs.Quote(word)
-	}
-	return line
-}
-
 // fillIn sets the hint of an error to a line of otherWords or flagLines, with the words that were typed behind. AGENT
 // becomes the agent that was typed, or the only one that there is: a hint may be pasted unread. Where neither is known the
 // hint is the command's help.

@@ -72,6 +72,16 @@ func (p Place) Sessions() ([]*session.Session, error) {
 	return []*session.Session{s}, nil
 }
 
+// Flag returns the flag that names a session in a hint. It is left out where the session is the only one of the user's place:
+// there each command means it.
+func (p Place) Flag(name string) Flag {
+	here, err := p.Sessions()
+	return Flag{Name: "session", Values: []string{name}, Off: err == nil && len(here) == 1 && here[0].Name == name && errs.Reached == nil}
+}
+
+// Of returns Flag as it stands in a command line, with a space before it; "" where it is left out.
+func (p Place) Of(session string) string { return Flags([]Flag{p.Flag(session)}) }
+
 // Session returns the session of the user's place, nil for none, and an *AmbiguousError for several.
 func (p Place) Session() (*session.Session, error) {
 	if name := p.app.Getenv("PAW_SESSION"); name != "" {

@@ -27,7 +27,7 @@ func (a asked) lineAt(turn string, flags ...app.Flag) string {
 	words := a.name()
 	switch {
 	case a.command == "forecast": // of all agents
-		words, flags = "", append([]app.Flag{app.With("session", a.Session.Name)}, flags...)
+		words, flags = "", append([]app.Flag{a.App.Place().Flag(a.Session.Name)}, flags...)
 	case turn != "":
 		words += "@" + turn
 	}

@@ -63,7 +63,7 @@ func (l *landing) noteRewound(ctx context.Context) error {
 		if !l.lands.Nothing && len(l.lands.Conflicts) == 0 { // what lands now comes after it
 			stand.tip = ""
 		}
-		l.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", l.name(), last.ID, l.branch, undoLine(stand, l.checkout))
+		l.App.Notef("%s: was rewound from what landing %d brought; %s keeps that until %s", l.name(), last.ID, l.branch, undoLine(l.App, stand, l.checkout))
 		return nil
 	}
 	return nil

@@ -2,15 +2,16 @@ package landing
 
 import (
 	"fmt"
+	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/worktree/gitdir"
 	"slices"
 )
 
 // undoLine returns the command that takes a landing off its branch.
-func undoLine(l *Stand, at *gitdir.Checkout) string {
+func undoLine(h *app.App, l *Stand, at *gitdir.Checkout) string {
 	if l.tip == l.After {
-		return fmt.Sprintf("paw land --undo %d --session %s", l.ID, l.Session)
+		return fmt.Sprintf("paw land --undo %d%s", l.ID, h.Place().Of(l.Session))
 	}
 	return revertLine(l, at)
 }

@@ -71,9 +71,9 @@ func (v mover) undo(ctx context.Context, l *session.Landing, at string) error {
 	case errors.As(err, &half):
 		return errs.New(errs.Failed, "%s/%s: the undoing of landing %d could not be ended: %w", v.session, l.Agent, l.ID, err).Hint("%s", recoverLine(v.session))
 	case errors.Is(err, worktree.ErrBranchMoved):
-		err = errs.New(errs.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list --session %s", v.session)
+		err = errs.New(errs.Locked, "branch %s: has just moved, nothing is undone", l.Target).Hint("paw land --list%s", v.home.Place().Of(v.session))
 	}
-	err = v.unmoved(l, err, fmt.Sprintf("paw land --undo %d --session %s", l.ID, v.session))
+	err = v.unmoved(l, err, fmt.Sprintf("paw land --undo %d%s", l.ID, v.home.Place().Of(v.session)))
 	return errors.Join(err, v.settled(ctx, l, session.LandingDone, nil))
 }
 
@@ -83,7 +83,7 @@ func undoable(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 	if err != nil {
 		return nil, "", err
 	}
-	one, err := toUndo(s, all, id, func(branch string) *gitdir.Checkout {
+	one, err := toUndo(h.Place().Of, s, all, id, func(branch string) *gitdir.Checkout {
 		at, _ := m.Registry().CheckoutOf(ctx, branch) // only a hint names it
 		return at
 	})
@@ -99,9 +99,10 @@ func undoable(ctx context.Context, h *app.App, m *worktree.Manager, s *session.S
 }
 
 // toUndo decides which landing of a session is undone, or returns why none can be. With id 0 it is
-// the last one that stands. checkout returns where a branch is checked out now, nil for nowhere.
-func toUndo(s *session.Session, all []Stand, id int, checkout func(branch string) *gitdir.Checkout) (*Stand, error) {
-	list := fmt.Sprintf("paw land --list --session %s", s.Name)
+// the last one that stands. checkout returns where a branch is checked out now, nil for nowhere. of
+// is App.Place().Of.
+func toUndo(of func(session string) string, s *session.Session, all []Stand, id int, checkout func(branch string) *gitdir.Checkout) (*Stand, error) {
+	list := "paw land --list" + of(s.Name)
 	if i := slices.IndexFunc(s.Landings, func(l session.Landing) bool { return Unfinished(l) && (id == 0 || id == l.ID) }); i >= 0 {
 		return nil, errs.New(errs.Refused, "landing %d: is half done, nothing is undone", s.Landings[i].ID).Hint("%s", recoverLine(s.Name))
 	}
@@ -127,20 +128,20 @@ func toUndo(s *session.Session, all []Stand, id int, checkout func(branch string
 	case one.tip == one.After:
 		return one, nil
 	}
-	return nil, movedOn(all, one, checkout(one.Target))
+	return nil, movedOn(of, all, one, checkout(one.Target))
 }
 
 // movedOn returns the error for a landing that something has come after. The hints are what is
 // possible instead, at the checkout of the landing's branch.
-func movedOn(all []Stand, l *Stand, at *gitdir.Checkout) error {
+func movedOn(of func(session string) string, all []Stand, l *Stand, at *gitdir.Checkout) error {
 	for _, later := range all {
 		if later.stands() && later.Session != "" && later.Target == l.Target && later.After == l.tip {
-			of := ""
+			whose := ""
 			if later.Session != l.Session {
-				of = " of " + later.Session
+				whose = " of " + later.Session
 			}
-			return errs.New(errs.Refused, "landing %d: landing %d%s came after it in %s, not undone", l.ID, later.ID, of, l.Target).
-				Hint("paw land --undo %d --session %s", later.ID, later.Session).Hint("%s", revertLine(l, at))
+			return errs.New(errs.Refused, "landing %d: landing %d%s came after it in %s, not undone", l.ID, later.ID, whose, l.Target).
+				Hint("paw land --undo %d%s", later.ID, of(later.Session)).Hint("%s", revertLine(l, at))
 		}
 	}
 	if l.rewritten() && l.Commit != "" {

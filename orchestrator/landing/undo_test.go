@@ -22,7 +22,7 @@ func TestHalfDone(t *testing.T) {
 	all := []Stand{{Landing: s.Landings[0], Session: "s", Standing: InForce, tip: "x"}, {Landing: *l, Session: "s", Standing: NotIn}}
 	for id, want := range map[int]string{0: "landing 2: is half done, nothing is undone", 2: "landing 2: is half done, nothing is undone", 1: "landing 1: main has moved on since, not undone"} {
 		all[0].Target = "main"
-		_, err := toUndo(s, all, id, func(string) *gitdir.Checkout { return nil })
+		_, err := toUndo(func(name string) string { return " --session " + name }, s, all, id, func(string) *gitdir.Checkout { return nil })
 		var told *errs.Error
 		if !errors.As(err, &told) || told.Kind != errs.Refused || err.Error() != want {
 			t.Errorf("undo %d: %v, want %s", id, err, want)

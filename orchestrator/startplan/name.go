@@ -193,7 +193,7 @@ func (n naming) taken(name string, asked bool) (taken *errs.Error, same bool) {
 			}
 		}
 		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath).
-			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("%s", n.line("add", agents, app.With("session", name))), true
+			Hint("paw attach %s", name).Hint("paw recover %s", name).Hint("%s", n.line("add", agents, n.home.Place().Flag(name))), true
 	case s != nil:
 		return errs.New(errs.Usage, "session %s: already exists for %s", name, s.RepoPath), false
 	case runs:
