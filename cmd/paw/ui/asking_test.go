@@ -66,6 +66,19 @@ func TestGoOnOfTheMarked(t *testing.T) {
 	}
 }
 
+// An agent whose CLI has exited takes no prompt: g asks whether to bring it back.
+func TestGoOnOfAnExitedCLI(t *testing.T) {
+	board := fiveAgents()
+	board.Agents[3].Exited = true
+	m := typed(opened(&played{}, board, Options{}, 120, 35), "2")
+	if got := screenOf(m); !strings.Contains(got, "\nR recover   enter attach") {
+		t.Errorf("the last line:\n%s", got)
+	}
+	if got := screenOf(typed(m, "g")); !strings.Contains(got, "recover shop: same panes") || !strings.Contains(got, "o only docs") {
+		t.Errorf("g:\n%s", got)
+	}
+}
+
 // g acts on agents whose turns were cut even while the output of recover is shown.
 func TestGoOnBehindARecovery(t *testing.T) {
 	board := fiveAgents()

@@ -38,6 +38,7 @@ type Agent struct {
 	Asks          bool   // the agent waits with the question in About
 	Cut           bool   // the last turn was cut, and the agent waits for a prompt
 	Failed        bool   // the last turn has failed
+	Exited        bool   // the CLI has ended by itself, and the pane shows what it has left
 	Dead          bool   // the tmux session that the agent ran in is gone
 	Runs          bool   // the CLI is at work in a turn
 	Pull          string // address of the pull request, "" for none

@@ -34,6 +34,14 @@ func (f frame) stalled(a Agent) bool {
 	return a.Runs && !last.IsZero() && f.now.Sub(last) >= stallTime
 }
 
+// stateOf returns the state of an agent in words.
+func (f frame) stateOf(a Agent) string {
+	if d := f.doing[a.Key()]; f.stalled(a) && !d.Tool {
+		return "stalled " + Age(f.now.Sub(d.Last))
+	}
+	return a.State
+}
+
 // working draws what an agent at work does, "" where that is unknown.
 func (f frame) working(a Agent) string {
 	d := f.doing[a.Key()]

@@ -37,9 +37,14 @@ func TestRowsLive(t *testing.T) {
 	if []rune(rest)[0] != []rune(again)[0] || strings.Contains(rest, "stalled") {
 		t.Errorf("the sign of a tool that is silent moves, or is called stalled: %s", again)
 	}
+	head := func(d Doing, at time.Time) string {
+		m := after(opened(&played{}, Board{Agents: []Agent{{Session: "shop", Name: "web", Group: Working, State: "running", Runs: true}}}, Options{}, 120, 35), doingMsg{map[string]Doing{"shop/web": d}, at})
+		_, right, _ := strings.Cut(strings.Split(screenOf(m), "\n")[1], "│")
+		return right
+	}
 	said := Doing{What: "The parser is wrong.", Since: noon, Last: noon.Add(-time.Minute)}
-	if stalled, _ := row(35, said, noon.Add(2*time.Minute)); !strings.Contains(stalled, "stalled 3m") {
-		t.Errorf("nothing has come for 3 minutes: %s", stalled)
+	if stalled, _ := row(35, said, noon.Add(2*time.Minute)); !strings.Contains(stalled, "stalled 3m") || !strings.Contains(head(said, noon.Add(2*time.Minute)), "web  stalled 3m") {
+		t.Errorf("nothing has come for 3 minutes: %s, %s", stalled, head(said, noon.Add(2*time.Minute)))
 	}
 	if unknown, _ := row(35, Doing{}, noon.Add(time.Hour)); strings.Contains(unknown, "stalled") || !strings.Contains(unknown, "running") {
 		t.Errorf("a record that cannot be read: %s", unknown)

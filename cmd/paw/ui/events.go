@@ -11,7 +11,7 @@ import (
 const (
 	mostEvents     = 50 // events that the desk remembers
 	mostPast       = 30 // commands whose output the desk remembers
-	eventsShown    = 9  // events that are shown at most
+	eventsBelow    = 9  // events that are shown at most below a pane
 	leastForEvents = 10 // the lines of the list, or of a pane, that must be left over for events
 	leastPane      = 20 // the lines of a pane below the list that events leave
 )

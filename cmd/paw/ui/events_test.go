@@ -28,6 +28,22 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestManyEvents fills with events what the list leaves of a tall screen.
+func TestManyEvents(t *testing.T) {
+	board := fiveAgents()
+	for i := range 40 {
+		board.Events = append(board.Events, Event{noon.Add(time.Duration(i-60) * time.Minute), fmt.Sprintf("web turn %d done", i), false})
+	}
+	m := opened(&played{}, board, Options{}, 200, 50)
+	l := m.layout()
+	if used := len(m.frame().listLines(l.list.width, l.list.height)); l.events.height < 25 || l.list.height != used+1 {
+		t.Errorf("%d lines of events below %d of %d\n%s", l.events.height, used, l.list.height, screenOf(m))
+	}
+	if m = opened(&played{}, board, Options{}, 80, 60); m.layout().events.height > eventsBelow+1 {
+		t.Errorf("the pane loses %d lines", m.layout().events.height)
+	}
+}
+
 // TestPastOutput: the key @ shows the output of the last command after the user has left it; @ again, that of the one before.
 func TestPastOutput(t *testing.T) {
 	paw := &played{codes: map[string]int{"land shop/tests": 9}}

@@ -60,7 +60,7 @@ func (f frame) headLine() string {
 		}
 	}
 	right := strings.Join(counts, f.paint(" · ", dim))
-	left := f.paint("paw", bold) + "  " + f.roster.board.Place
+	left := f.paint("paw", bold)
 	if n := len(f.roster.marked()); n > 0 {
 		left += "  " + f.paint(fmt.Sprintf("%d marked", n), bold)
 	}
@@ -70,6 +70,7 @@ func (f frame) headLine() string {
 	if f.roster.filter != "" {
 		left += "  " + f.paint("/"+f.roster.filter, cyan)
 	}
+	left += "  " + f.roster.board.Place
 	room := f.width - f.Width(right) - 2
 	if room < 3 {
 		return f.Cut(right, f.width)
@@ -166,10 +167,11 @@ func (f frame) detailHead(a Agent, width int, l layout) string {
 	if f.tab == tabDiff {
 		right = f.paint(f.scope.String(), cyan) + "  " + right
 	}
-	left := f.paint(a.Name, bold) + "  " + f.paint(a.State, a.Colour)
+	name := a.Name
 	if !l.beside && l.list.height == 0 { // the list, which names the session too, is not shown
-		left = f.paint(a.Key(), bold) + "  " + f.paint(a.State, a.Colour)
+		name = a.Key()
 	}
+	left := f.paint(name, bold) + "  " + f.paint(f.stateOf(a), a.Colour)
 	cli := a.CLI
 	if a.Parent != "" {
 		cli += " of " + a.Parent

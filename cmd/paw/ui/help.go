@@ -25,6 +25,7 @@ var helpFor = []struct {
 		{"← →", "next tab", ""},
 		{"z", "larger", ""},
 		{"Space", "mark, for s g x m L R", ""},
+		{"*", "mark its group", ""},
 		{"=", "compare two marked", "paw diff A B"},
 	}},
 	{"Act", []key{
@@ -128,11 +129,13 @@ func (f frame) hints() []hint {
 	var first []hint
 	switch {
 	case len(f.roster.marked()) > 0 && !f.large:
-		return []hint{{"space", "mark"}, {"s", "send"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
+		return []hint{{"space *", "mark"}, {"s", "send"}, {"x", "stop"}, {"m", "seen"}, {"L", "land"}, {"R", "recover"}, {"=", "compare two"}, {"esc", "unmark"}, {"?", "help"}}
 	case a.Far:
 		first = []hint{{"enter", "attach"}, {"s", "send"}, {"d", "diff"}, {"L", "land"}}
 	case a.Pane == "":
 		first = []hint{{"enter", "bring it back"}, {"R", "recover all"}, {"d", "diff"}, {"L", "land"}}
+	case a.Exited:
+		first = []hint{{"R", "recover"}, {"enter", "attach"}, {"d", "diff"}}
 	case a.Asks:
 		first = []hint{{"a", "answer"}, {"enter", "attach"}, {"d", "diff"}}
 	case a.Failed:

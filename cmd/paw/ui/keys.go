@@ -141,7 +141,7 @@ func (m *Model) nextTab(word string) {
 
 // acts are the keys that act on the selected agent.
 var acts = map[string]func(m *Model, a Agent) tea.Cmd{
-	"enter": goToPane, "=": compare, "a": questionCmd, "s": askPrompt, "g": askGoOn, "C": commentsCmd, "m": markAllSeen, "L": planLanding, "U": planUndo,
+	"enter": goToPane, "*": markGroup, "=": compare, "a": questionCmd, "s": askPrompt, "g": askGoOn, "C": commentsCmd, "m": markAllSeen, "L": planLanding, "U": planUndo,
 	"x": askStop, "i": askInterrupt, "@": showPast, "R": askRecover, "r": askRewind, "+": askAdd,
 	"t": func(m *Model, _ Agent) tea.Cmd { return turnTo(m, tabTurns) },
 	"o": func(m *Model, _ Agent) tea.Cmd { m.page.cursor = 0; return turnTo(m, tabLog) },

@@ -85,7 +85,7 @@ func (m *Model) withQueues(l layout) layout {
 
 // withEvents cuts the room for the last events from what the list leaves, or from a tall pane below it.
 func withEvents(m *Model, l layout) layout {
-	n := min(len(m.events), eventsShown) + 1
+	n := len(m.events) + 1
 	below := l.list.y + l.list.height + l.queues.height
 	switch used := min(len(m.frame().listLines(l.list.width, l.list.height)), l.list.height); {
 	case n == 1 || l.list.height == 0 || m.ask != nil && m.ask.boxed() && !l.beside:
@@ -94,6 +94,7 @@ func withEvents(m *Model, l layout) layout {
 		l.list.height -= n
 		l.events = area{0, below - n, l.list.width, n}
 	case !l.beside && m.tab == tabPane && m.run == nil && l.detail.height > leastPane+leastForEvents:
+		n = min(n, eventsBelow+1)
 		l.detail.height -= n
 		l.events = area{0, l.detail.y + l.detail.height, l.detail.width, n}
 	}

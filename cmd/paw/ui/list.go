@@ -60,12 +60,9 @@ func (f frame) cells(a Agent, several bool) [columnsOfRow]string {
 	if a.depth > 0 {
 		c[colName] = strings.Repeat("  ", a.depth-1) + "└ " + c[colName]
 	}
-	c[colCLI], c[colState] = a.CLI, a.State
+	c[colCLI], c[colState] = a.CLI, f.stateOf(a)
 	if c[colTurn] = a.Turn; a.Turn != "" && !strings.HasSuffix(a.Turn, display.Ellipsis) {
 		c[colTurn] += " " // aligns the digits with a turn that has an ellipsis
-	}
-	if f.stalled(a) && !f.doing[a.Key()].Tool {
-		c[colState] = "stalled " + Age(f.now.Sub(f.doing[a.Key()].Last))
 	}
 	switch {
 	case a.Since.IsZero():

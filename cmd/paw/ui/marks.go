@@ -22,6 +22,17 @@ func (m *Model) mark() {
 	m.roster.step(1)
 }
 
+// markGroup marks an agent's group in its session, or removes the marks of a group that is marked as a whole.
+func markGroup(m *Model, a Agent) tea.Cmd {
+	others := func(b Agent) bool { return b.Group != a.Group || b.Session != a.Session }
+	group := slices.DeleteFunc(slices.Clone(m.roster.rows), others)
+	some := slices.ContainsFunc(group, func(b Agent) bool { return !m.roster.marks[b.Key()] })
+	for _, b := range group {
+		m.roster.marks[b.Key()] = some
+	}
+	return nil
+}
+
 // meant returns the agents that a key acts on: the marked agents, else a. A key pressed in a page, or
 // while the detail fills the screen, acts on a only.
 func meant(m *Model, a Agent) []Agent {

@@ -112,6 +112,8 @@ func askGoOn(m *Model, a Agent) tea.Cmd {
 	}
 	all := m.roster.cutAgents(a.Session)
 	switch {
+	case a.Exited:
+		return askRecover(m, a)
 	case a.goesOn():
 	case len(all) == 0:
 		return m.say(true, "no turn of %s was cut or has failed", a.Name)
@@ -134,9 +136,9 @@ func askGoOn(m *Model, a Agent) tea.Cmd {
 		done: func(whom string) tea.Cmd { return m.quietly("send", whom, "--", goOn) }})
 }
 
-// goesOn reports whether the prompt "go on" makes sense: the turn was cut, or has failed in a pane
+// goesOn reports whether the prompt "go on" makes sense: the turn was cut, or has failed in a CLI
 // that still runs.
-func (a Agent) goesOn() bool { return a.Cut || a.Failed && a.Pane != "" }
+func (a Agent) goesOn() bool { return a.Cut || a.Failed && a.Pane != "" && !a.Exited }
 
 // askMarkedGoOn asks whether to tell the marked agents to go on, and names those whose turn needs
 // no such prompt.

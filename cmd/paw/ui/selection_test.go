@@ -270,3 +270,13 @@ func TestSelectionComesBackAfterAFilter(t *testing.T) {
 		t.Errorf("selected: %s", m.roster.selected)
 	}
 }
+
+// What is marked and filtered is said before where the agents are, which has less room then.
+func TestHeadOfANarrowScreen(t *testing.T) {
+	board := fiveAgents()
+	board.Place = "shop  ~/src/a/long/way/down/to/shop"
+	m := typed(opened(&played{}, board, Options{}, 80, 24), "space", "/", "o", "enter")
+	if head, _, _ := strings.Cut(screenOf(m), "\n"); !strings.Contains(head, "paw  1 marked  /o  shop  ~/") || !strings.Contains(head, "2 need you") {
+		t.Error(head)
+	}
+}
