@@ -129,7 +129,7 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	row := ui.Agent{
 		Session: st.Session.Name, Name: w.Name, Number: st.Session.Number(i), Parent: w.Parent, CLI: w.CLI, Branch: display.OneLine(w.Branch), Group: ui.Group(orchestrator.GroupOf(ag)),
 		State: ag.InWords(), Colour: stateColours[colourOf(ag.AgentStatus)], Turn: turnNumber(&ag),
-		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput, Cut: ag.CutTurn != 0, Failed: ag.State == session.StateError, Exited: ag.State == session.StateError && ag.PaneID != "" && ag.LockFree(), Dead: ag.State == session.StateSuspended && ag.Cause == session.CauseOther && st.Status != session.StatusActive, Pull: display.OneLine(w.PullRequest),
+		Prompt: display.OneLine(ag.Prompt), Asks: ag.State == session.StateWaitingInput, Cut: ag.CutTurn != 0, Failed: ag.State == session.StateError, Dead: ag.State == session.StateSuspended && ag.Cause == session.CauseOther && st.Status != session.StatusActive, Pull: display.OneLine(w.PullRequest),
 		Ended: fmt.Sprint(ag.LastTag, ag.LastTurn, ag.CurrentTurn == 0, len(st.Session.Landings)),
 	}
 	if ag.Since != nil {
@@ -141,6 +141,7 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 	if ag.PaneAlive != nil && ag.PaneID != "" {
 		row.Pane = ag.PaneID
 	}
+	row.Exited = row.Failed && row.Pane != "" && ag.LockFree() && len(st.Seen.Agents) > 0 // the lock of another machine's agent is not known
 	if len(st.Seen.Agents) > 0 && ag.State == session.StateRunning { // a turn that is held only waits for subagents
 		last := st.Seen.Agents[i].Turns.Last
 		row.Runs = last != nil && last.State == turn.InProgress && last.Held == nil

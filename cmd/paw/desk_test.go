@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"paw/orchestrator/observe"
+	"paw/session"
 )
 
 // press types keys, by their tmux names, on a terminal.
@@ -165,6 +168,21 @@ func TestTwoDesksInAStorm(t *testing.T) {
 }
 
 // Without a terminal, or on a dumb one, paw without arguments is paw status.
+// A CLI that has ended by itself has left its pane and its lock.
+func TestDeskAgentWhoseCLIHasExited(t *testing.T) {
+	alive := true
+	for want, pid := range map[bool]int{true: 0, false: 7} {
+		one := observe.AgentStatus{Record: session.Agent{Name: "a"}, AgentStatus: session.AgentStatus{State: session.StateError}, PaneID: "%1", PaneAlive: &alive, PID: pid}
+		st := observe.SessionStatus{Session: &session.Session{Name: "s", Agents: []session.Agent{one.Record}}, Agents: []observe.AgentStatus{one}}
+		if st.Seen.Agents = make([]observe.Agent, 1); deskAgent(st, 0).Exited != want {
+			t.Errorf("held by %d: %v", pid, !want)
+		}
+		if st.Seen.Agents = nil; deskAgent(st, 0).Exited {
+			t.Errorf("held by %d on another machine", pid)
+		}
+	}
+}
+
 func TestNoDeskInAPipe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
