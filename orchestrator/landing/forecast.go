@@ -23,7 +23,7 @@ type Forecast struct {
 	Session, Target string
 	Agents          []observe.Forecast
 	Pairs           []Pair   // agents whose work conflicts
-	Order           []string // order in which paw land --all lands: next the agent that conflicts with the fewest of the rest
+	Order           []string // order in which paw land --all lands: next the agent that conflicts with none before it, and with the fewest of the rest
 }
 
 // Pair is two agents whose work conflicts in these files.
@@ -335,8 +335,8 @@ func (f *Forecast) pair(ctx context.Context, t target, agents []work, twins []st
 	return err
 }
 
-// order returns the agents in the order of fewest conflicts. Next comes the agent that conflicts
-// with the fewest of the rest; of several, the one with fewer files, then the older one. Agents are
+// order returns the agents in the order of fewest conflicts. Next comes an agent that conflicts with none before it, and with
+// the fewest of the rest; of several, the one with fewer files, then the older one. Agents are
 // left out that have nothing to land, conflict with the target, or whose last turn did not end well.
 func order(agents []observe.Forecast) []string {
 	rest := slices.DeleteFunc(slices.Clone(agents), func(o observe.Forecast) bool {
@@ -352,8 +352,14 @@ func order(agents []observe.Forecast) []string {
 			}
 			return n
 		}
+		late := func(o observe.Forecast) (n int) {
+			if slices.ContainsFunc(o.Others, func(other string) bool { return slices.Contains(names, other) }) {
+				n = 1
+			}
+			return n
+		}
 		best := slices.MinFunc(rest, func(a, b observe.Forecast) int {
-			return cmp.Or(collisions(a)-collisions(b), a.Files-b.Files)
+			return cmp.Or(late(a)-late(b), collisions(a)-collisions(b), a.Files-b.Files)
 		})
 		names = append(names, best.Agent)
 		rest = slices.DeleteFunc(rest, func(o observe.Forecast) bool { return o.Agent == best.Agent })
