@@ -28,6 +28,15 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// TestConflictsOfAForecast: what a forecast finds is no failure of it.
+func TestConflictsOfAForecast(t *testing.T) {
+	paw := &played{pages: map[string]string{"forecast --session shop": "web  docs: a.txt\n"}, codes: map[string]int{"forecast --session shop": 8}}
+	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "l")
+	if got := screenOf(m); !strings.Contains(got, "conflicts\n") || !strings.Contains(got, "12:00   paw forecast --session shop: conflicts") || strings.Contains(got, "exit code") {
+		t.Error(got)
+	}
+}
+
 // TestManyEvents fills with events what the list leaves of a tall screen.
 func TestManyEvents(t *testing.T) {
 	board := fiveAgents()

@@ -140,7 +140,7 @@ func (m *Model) ran(msg doneMsg) tea.Cmd {
 	switch {
 	case planned: // nobody waits for the plan any more
 	case left >= 0 && msg.code != 0: // its output would cover what the user looks at
-		m.say(true, "%s: exit code %d; @ shows its output", title(words), msg.code)
+		m.say(true, "%s: %s; @ shows its output", title(words), ended.end())
 	case left >= 0 && len(lines) > 0:
 		m.say(false, "%s", display.Strip(lines[0]))
 	case len(lines) == 0 && msg.code == 0:
@@ -227,7 +227,7 @@ func (r *run) view(m *Model, width, height int) []string {
 	case r.over && r.code == 0:
 		state, style = fmt.Sprintf("done in %.1fs", r.took.Seconds()), green
 	case r.over:
-		state, style = fmt.Sprintf("exit code %d", r.code), red
+		state, style = r.end(), red
 	}
 	head := m.Fill(m.paint("$ "+title(r.words), bold), max(width-m.Width(state)-2, 0)) + "  " + m.paint(state, style)
 	lines := []string{m.Cut(head, width), m.paint(strings.Repeat("─", width), dim)}
@@ -327,12 +327,20 @@ func (m *Model) edited(text string, err error) tea.Cmd {
 	return nil
 }
 
+// end says how a command has ended that did not do all of it. Exit code 8 is a conflict, as in paw help exit-codes.
+func (r *run) end() string {
+	if r.code == 8 {
+		return "conflicts"
+	}
+	return fmt.Sprintf("exit code %d", r.code)
+}
+
 // remember keeps the output of a command that has ended. A failure is an event, too.
 func remember(m *Model, r *run) {
 	m.past = append(m.past, r)
 	m.past = m.past[max(len(m.past)-mostPast, 0):]
 	if r.code != 0 {
-		happened(m, Event{At: m.now, Text: fmt.Sprintf("%s: exit code %d", title(r.words), r.code), Bad: true})
+		happened(m, Event{At: m.now, Text: title(r.words) + ": " + r.end(), Bad: true})
 	}
 }
 
