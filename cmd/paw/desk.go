@@ -142,7 +142,7 @@ func deskAgent(st observe.SessionStatus, i int) ui.Agent {
 		row.Pane = ag.PaneID
 	}
 	row.Exited = row.Failed && row.Pane != "" && ag.LockFree() && len(st.Seen.Agents) > 0 // the lock of another machine's agent is not known
-	if len(st.Seen.Agents) > 0 && ag.State == session.StateRunning { // a turn that is held only waits for subagents
+	if len(st.Seen.Agents) > 0 && ag.State == session.StateRunning {                      // a turn that is held only waits for subagents
 		last := st.Seen.Agents[i].Turns.Last
 		row.Runs = last != nil && last.State == turn.InProgress && last.Held == nil
 	}

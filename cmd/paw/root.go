@@ -146,26 +146,21 @@ func runBare(cmd *cobra.Command, a *invocation) error {
 
 // otherFlags maps flags of other programs to the flags that paw has instead.
 var otherFlags = map[string]string{
-	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "format": "json", "host": "on", "m": "message", "o": "json", "output": "json", "session": "name", "t": "timeout", "tail": "most",
+	"V": "version", "agent": "cli", "b": "branches", "c": "cli", "file": "prompt-file", "format": "json", "host": "on", "m": "message", "o": "json", "output": "json", "session": "name", "t": "timeout", "tail": "most",
 }
 
 // flagLines maps a command and a flag it lacks to the command line that does what the flag asks
 // for, in the form of otherWords.
 var flagLines = map[string]string{
 	"attach r": "paw log AGENT", "log oneline": "paw turns AGENT", "status s": "paw status", "status v": "paw status", "log f": "paw ui", "log follow": "paw ui",
-	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT",
-	"send file": "paw send AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT",
-	"start layout": "PAW_TMUX_LAYOUT=windows paw start", "status q": "paw status --json", "stop f": "paw stop", "stop force": "paw stop", "stop y": "paw stop", "stop yes": "paw stop",
-	"turns all": "paw turns", "turns n": "paw turns",
-	"diff cached": "paw diff AGENT", "diff p": "paw diff AGENT", "diff staged": "paw diff AGENT",
-	"land no-ff": "paw land AGENT --as merge", "land no-verify": "paw land AGENT --no-check", "land rebase": "paw land AGENT --as commits", "land squash": "paw land AGENT", "remove r": "paw remove AGENT", "rewind hard": "paw rewind AGENT",
+	"purge all": "paw status --all", "remove all": "paw purge", "rewind to": "paw rewind AGENT", "send m": "paw send AGENT", "send message": "paw send AGENT",
+	"start layout": "PAW_TMUX_LAYOUT=windows paw start", "status q": "paw status --json", "turns all": "paw turns", "turns n": "paw turns",
 }
 
-// bareFlags are the entries of flagLines that have no value in other programs: the words behind
-// them belong to the command.
-var bareFlags = []string{
-	"diff cached", "diff p", "diff staged", "land no-ff", "land no-verify", "land rebase", "land squash", "remove r", "rewind hard", "send m", "send message",
-	"stop f", "stop force", "stop y", "stop yes",
+// bareFlags maps a command and a flag without a value that it lacks to the flags that it has for the same, "" for none.
+var bareFlags = map[string]string{
+	"diff cached": "", "diff p": "", "diff staged": "", "land no-ff": " --as merge", "land no-verify": " --no-check", "land rebase": " --as commits", "land squash": "",
+	"remove r": "", "rewind hard": "", "stop f": "", "stop force": "", "stop y": "", "stop yes": "",
 }
 
 // agentFlags are flags of other programs for what is the first word of paw's commands.
@@ -229,17 +224,15 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 	}
 	e := usagef(cmd, "%s%s: %s has no such flag", dashes, name, cmd.CommandPath())
 	near := nearFlag(cmd, name)
-	switch line := flagLines[cmd.Name()+" "+name]; {
-	case line == "" && g.namedByFlag(e, cmd, dashes+name):
-	case line == "paw "+cmd.Name()+" AGENT" && slices.Contains(bareFlags, cmd.Name()+" "+name) && len(words)+1 < len(g.typed) && cmd.Name() != "send":
-		e.Hints = []string{g.withoutBare(cmd, dashes+name)}
+	of := cmd.Name() + " " + name
+	more, bare := bareFlags[of]
+	switch line := flagLines[of]; {
+	case bare:
+		e.Hints = []string{g.withoutBare(cmd, dashes+name) + more}
 	case line != "":
-		e.Message += flagNotes[cmd.Name()+" "+name]
-		behind := cmd.Flags().Args()
-		if slices.Contains(bareFlags, cmd.Name()+" "+name) && slices.Equal(behind, words[1:][:min(len(behind), len(words)-1)]) {
-			behind = words[1:] // the parser has stopped at the flag
-		}
-		g.fillIn(e, line, behind)
+		e.Message += flagNotes[of]
+		g.fillIn(e, line, words[1:])
+	case g.namedByFlag(e, cmd, dashes+name):
 	case name == "C":
 		e.Message += "; it is about the place that you stand in"
 	case name == "no-color" || name == "no-colour":
@@ -302,7 +295,10 @@ func (g suggester) withoutBare(cmd *cobra.Command, typed string) string {
 		if near := nearFlag(cmd, name); name != word && near != "" && cmd.Flags().Lookup(name) == nil {
 			word = "--" + near
 		}
-		if word != typed {
+		if len(typed) == len("-r") && strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") { // as in -rf
+			word = strings.Replace(word, typed[1:], "", 1)
+		}
+		if word != typed && word != "-" {
 			words = append(words, word)
 		}
 	}
