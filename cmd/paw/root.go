@@ -287,18 +287,20 @@ func (g suggester) namedByFlag(e *errs.Error, cmd *cobra.Command, flag string) b
 	return true
 }
 
-// withoutBare returns the typed command line without a flag that has no value, and with paw's own names for other flags.
+// withoutBare returns the typed command line without a flag that has no value, and with paw's own names for the command and
+// other flags.
 func (g suggester) withoutBare(cmd *cobra.Command, typed string) string {
 	var words []string
-	for _, word := range g.typed {
+	for i, word := range g.typed {
 		name := strings.TrimLeft(word, "-")
 		if near := nearFlag(cmd, name); name != word && near != "" && cmd.Flags().Lookup(name) == nil {
 			word = "--" + near
 		}
-		if len(typed) == len("-r") && strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") { // as in -rf
-			word = strings.Replace(word, typed[1:], "", 1)
+		if i == slices.Index(g.typed, cmd.CalledAs()) {
+			word = cmd.Name()
 		}
-		if word != typed && word != "-" {
+		bundle := len(typed) == len("-r") && !strings.HasPrefix(word, "--") && strings.HasPrefix(word, "-") && strings.Contains(word, typed[1:]) // as -rf
+		if word != typed && !bundle {
 			words = append(words, word)
 		}
 	}

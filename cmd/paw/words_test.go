@@ -130,7 +130,7 @@ func TestWordsWithAgents(t *testing.T) {
 		"land --squash docs":      "paw land docs",
 		"land --no-ff":            "paw land --as merge",
 		"log --oneline docs":      "paw turns docs",
-		"rm -rf docs":             "paw rm -f docs",
+		"rm -rf docs":             "paw remove docs",
 		"stop --force docs":       "paw stop docs",
 		"send -m hi docs":         "paw send --help",
 		"log docs --oneline":      "paw turns docs",
