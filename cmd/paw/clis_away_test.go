@@ -159,7 +159,12 @@ func TestCLIsElsewhere(t *testing.T) {
 		if out, err := exec.Command("sh", "-c", "git "+line).CombinedOutput(); err != nil || !w.has("there.txt") {
 			t.Errorf("git %s: %v, %s", line, err, out)
 		}
-		if w.cli == "qwen" {
+		if w.cli == "qwen" { // it goes on there
+			w.ok(w.paw("stop", w.cli, "--only"))
+			w.ok(w.paw("recover", "shop", "--detach"))
+			if a := w.awaitState("idle"); text(a.Reason) != said {
+				t.Errorf("after recover: %s", text(a.Reason))
+			}
 			return
 		}
 		if w.cli == "claude" {
@@ -184,6 +189,15 @@ func TestCLIsElsewhere(t *testing.T) {
 		}
 		if w.work("do: write back.txt 1"); !w.has("back.txt") || w.agent(w.cli).Reason != nil {
 			t.Errorf("back in its worktree: %s", text(w.agent(w.cli).Reason))
+		}
+		if w.cli == "copilot" { // a conversation beside its own
+			w.press("/new", "Space", "worktree")
+			w.standsStill()
+			w.press("Enter")
+			w.await("it is somewhere else", func() bool { return w.agent(w.cli).Reason != nil })
+			if out := w.paw("send", w.cli, "do: say more"); out.code != 3 || !strings.Contains(out.stderr, "shop.worktrees/worktree-") {
+				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
 		}
 	})
 }

@@ -1,11 +1,14 @@
 package copilot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -144,7 +147,7 @@ func lastAnswer(path string, at time.Time) (answer string, written bool, err err
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	file := c.file(s)
 	if !records.IsOpen(last) {
-		return c.resting(file, last)
+		return c.resting(s, last)
 	}
 	var seen cli.Observed
 	granted, open, closed := false, false, map[string]bool{} // state of the permission requests of this turn
@@ -184,12 +187,40 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 }
 
 // resting reads where copilot works since the last turn.
-func (driver) resting(file string, last *turn.Record) (seen cli.Observed, err error) {
-	err = records.EachBack(file, func(line eventLine) bool {
+func (c driver) resting(s cli.Spec, last *turn.Record) (seen cli.Observed, err error) {
+	if shown := c.shown(s); shown != s.ConversationID {
+		content, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(c.file(s))), shown, "workspace.yaml"))
+		_, after, _ := strings.Cut(string(content), "\ncwd: ")
+		after, _, _ = strings.Cut(after, "\n")
+		return cli.Observed{Folder: strings.Trim(after, `'"`)}, err
+	}
+	err = records.EachBack(c.file(s), func(line eventLine) bool {
 		seen.Folder = cmp.Or(line.Data.Cwd, line.Data.Context.Cwd)
 		return seen.Folder == "" && (last == nil || last.EndedAt == nil || !line.Timestamp.Before(*last.EndedAt))
 	})
 	return seen, err
+}
+
+// shown returns the conversation on the screen of the copilot that has the agent's open. /new worktree and /fork worktree open
+// another one in it, which no hook reports before its first prompt; only copilot's log tells which one is shown.
+func (c driver) shown(s cli.Spec) string {
+	id, folder := s.ConversationID, filepath.Dir(c.file(s))
+	pid := c.HeldBy(s)
+	open, _ := filepath.Glob(filepath.Join(cli.GlobQuote(filepath.Dir(folder)), "*", fmt.Sprintf("inuse.%d.hold", pid)))
+	if pid == 0 || len(open) < 2 {
+		return id
+	}
+	logs, _ := filepath.Glob(filepath.Join(cli.GlobQuote(cli.Folder(s.Env, "COPILOT_HOME", ".copilot")), "logs", fmt.Sprintf("process-*-%d.log", pid)))
+	for _, log := range logs {
+		_ = records.LinesBack(log, func(line []byte) bool {
+			_, after, found := bytes.Cut(line, []byte("Registering foreground session: "))
+			if found {
+				id = string(bytes.TrimSpace(after))
+			}
+			return !found
+		})
+	}
+	return id
 }
 
 // History reads the file of events. copilot deletes from it what a rewind takes back.
