@@ -125,7 +125,7 @@ func runsWith(text string) bool { return exec.Command("pgrep", "-f", text).Run()
 // TestCLIsElsewhere: each CLI can take its conversation into another worktree, whose files are then in no turn of the agent.
 // paw says so, sends nothing there, and says how the work is taken in.
 func TestCLIsElsewhere(t *testing.T) {
-	startEach(t, []string{"claude", "codex", "qwen", "copilot"}, func(t *testing.T, w *cliWorld) {
+	startEach(t, []string{"claude", "codex", "opencode", "qwen", "copilot"}, func(t *testing.T, w *cliWorld) {
 		w.work(map[bool]string{true: "do: say Here.", false: "do: run mkdir sub && cd sub\ndo: run pwd\ndo: say Below."}[w.cli == "copilot"]) // copilot would ask
 		if a := w.agent(w.cli); a.Reason != nil {
 			t.Errorf("in a folder of its worktree: %s", text(a.Reason))
@@ -231,6 +231,15 @@ func (w *cliWorld) leaveWorktree() string {
 		path := beside("/other")
 		w.await("it is there", func() bool { return w.agent(w.cli).Reason != nil })
 		return path
+	}
+	if w.cli == "opencode" {
+		other := filepath.Join(w.root, "other")
+		w.git(w.repo, "worktree", "add", "-b", "other", other)
+		for _, key := range []string{"/move", "Enter", "other", "Enter"} {
+			w.press(key)
+			w.standsStill()
+		}
+		return other
 	}
 	w.press("/fork")
 	w.standsStill()

@@ -68,6 +68,7 @@ func content(given, plugin string) (string, error) {
 // hookPayload has the fields of all events of the plugin.
 type hookPayload struct {
 	Session  string `json:"session"`
+	Folder   string `json:"folder"` // where the conversation goes on
 	Turn     string `json:"turn"`
 	Prompt   string `json:"prompt"`
 	Queued   bool   `json:"queued"`
@@ -88,7 +89,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return turn.Event{}, err
 	}
-	e := turn.Event{Conversation: p.Session, TurnID: p.Turn}
+	e := turn.Event{Conversation: p.Session, TurnID: p.Turn, Folder: p.Folder}
 	switch name {
 	case "load": // the plugin works; a conversation exists only from the first prompt on
 		e.Kind, e.Source = turn.KindSessionStart, turn.SourceStartup
@@ -96,6 +97,8 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		e.Kind, e.Prompt, e.Queued = turn.KindPrompt, p.Prompt, p.Queued
 	case "asked":
 		e.Kind, e.Message = turn.KindInput, questions.Title(p.Question)
+	case "moved":
+		e.Kind = turn.KindTool
 	case "replied":
 		e.Kind = turn.KindAnswered
 	case "limited":

@@ -11,8 +11,11 @@ const ownPatience = 60000 // milliseconds: without a word of the server opencode
 // An opencode that the agent itself runs inherits this plugin, and must not report turns of its own.
 const mine = process.env.PAW_OPENCODE_PID ??= String(process.pid)
 
-export const Paw = async ({ client, serverUrl }) => {
+let place // the folder in which the agent's conversation was last
+
+export const Paw = async ({ client, serverUrl, directory }) => {
   if (mine !== String(process.pid)) return {}
+  place ??= directory
 
   // Where opencode listens is known only now.
   try {
@@ -42,6 +45,13 @@ export const Paw = async ({ client, serverUrl }) => {
       children.set(id, Boolean(data?.parentID))
     }
     return children.get(id)
+  }
+
+  // /move takes a conversation to another folder, for which opencode calls this plugin once more.
+  const here = async (id) => {
+    if (place === directory || await isChild(id)) return
+    place = directory
+    send("moved", { session: id, folder: directory }, @SHORT@)
   }
 
   const prompt = async ({ sessionID }, { message, parts }) => {
@@ -80,7 +90,9 @@ export const Paw = async ({ client, serverUrl }) => {
 
   const on = {
     "session.created": ({ info }) => children.set(info.id, Boolean(info.parentID)),
+    "session.updated": ({ info }) => here(info.id),
     "message.updated": ({ info }) => {
+      if (info.role === "user") return here(info.sessionID)
       const turn = turns.get(info.sessionID)
       if (turn && info.role === "assistant") turn.answer = { id: info.id, finish: info.finish }
     },
