@@ -68,7 +68,7 @@ func content(given, plugin string) (string, error) {
 // hookPayload has the fields of all events of the plugin.
 type hookPayload struct {
 	Session  string `json:"session"`
-	Folder   string `json:"folder"` // where the conversation goes on
+	Folder   string `json:"folder"`
 	Turn     string `json:"turn"`
 	Prompt   string `json:"prompt"`
 	Queued   bool   `json:"queued"`
@@ -97,8 +97,6 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		e.Kind, e.Prompt, e.Queued = turn.KindPrompt, p.Prompt, p.Queued
 	case "asked":
 		e.Kind, e.Message = turn.KindInput, questions.Title(p.Question)
-	case "moved":
-		e.Kind = turn.KindTool
 	case "replied":
 		e.Kind = turn.KindAnswered
 	case "limited":

@@ -11,11 +11,8 @@ const ownPatience = 60000 // milliseconds: without a word of the server opencode
 // An opencode that the agent itself runs inherits this plugin, and must not report turns of its own.
 const mine = process.env.PAW_OPENCODE_PID ??= String(process.pid)
 
-let place // the folder in which the agent's conversation was last
-
 export const Paw = async ({ client, serverUrl, directory }) => {
   if (mine !== String(process.pid)) return {}
-  place ??= directory
 
   // Where opencode listens is known only now.
   try {
@@ -30,7 +27,7 @@ export const Paw = async ({ client, serverUrl, directory }) => {
   const send = (event, data, seconds) => {
     try {
       execFileSync(hook, ["hook", "opencode", event], {
-        input: JSON.stringify(data), stdio: ["pipe", "ignore", "ignore"], timeout: seconds * 1000,
+        input: JSON.stringify({ folder: directory, ...data }), stdio: ["pipe", "ignore", "ignore"], timeout: seconds * 1000,
       })
     } catch {}
   }
@@ -45,13 +42,6 @@ export const Paw = async ({ client, serverUrl, directory }) => {
       children.set(id, Boolean(data?.parentID))
     }
     return children.get(id)
-  }
-
-  // /move takes a conversation to another folder, for which opencode calls this plugin once more.
-  const here = async (id) => {
-    if (place === directory || await isChild(id)) return
-    place = directory
-    send("moved", { session: id, folder: directory }, @SHORT@)
   }
 
   const prompt = async ({ sessionID }, { message, parts }) => {
@@ -90,9 +80,7 @@ export const Paw = async ({ client, serverUrl, directory }) => {
 
   const on = {
     "session.created": ({ info }) => children.set(info.id, Boolean(info.parentID)),
-    "session.updated": ({ info }) => here(info.id),
     "message.updated": ({ info }) => {
-      if (info.role === "user") return here(info.sessionID)
       const turn = turns.get(info.sessionID)
       if (turn && info.role === "assistant") turn.answer = { id: info.id, finish: info.finish }
     },
