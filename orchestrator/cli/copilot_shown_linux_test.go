@@ -20,7 +20,7 @@ func TestCopilotShown(t *testing.T) {
 		}
 		return lines
 	}
-	l.put(state+id+"/events.jsonl", `{"type":"session.start","timestamp":"2026-11-30T00:33:21Z","data":{"context":{"cwd":"/own"}}}`+"\n")
+	l.put(state+id+"/workspace.yaml", "id: "+id+"\ncwd: /own\n")
 	l.put(state+other+"/workspace.yaml", "id: "+other+"\ncwd: /else where\ngit_root: /root\n")
 	hold := fmt.Sprintf("/inuse.%d.hold", os.Getpid())
 	lock, err := os.Open(l.put(state+id+hold, ""))

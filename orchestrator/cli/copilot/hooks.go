@@ -102,10 +102,6 @@ type eventLine struct {
 		Message   string `json:"message"`
 		HookType  string `json:"hookType"`
 		RequestID string `json:"requestId"`
-		Cwd       string `json:"cwd"` // of session.context_changed, as by /worktree
-		Context   struct {
-			Cwd string `json:"cwd"`
-		} `json:"context"` // of session.start and session.resume
 	} `json:"data"`
 }
 
@@ -142,12 +138,11 @@ func lastAnswer(path string, at time.Time) (answer string, written bool, err err
 	return answer, written, err
 }
 
-// Observe reads the end of the record of events: an Esc, an API error and another folder outside of any turn are recorded
-// only there.
+// Observe reads the end of the record of events: an Esc and an API error are recorded only there.
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	file := c.file(s)
 	if !records.IsOpen(last) {
-		return c.resting(s, last)
+		return c.resting(s), nil
 	}
 	var seen cli.Observed
 	granted, open, closed := false, false, map[string]bool{} // state of the permission requests of this turn
@@ -187,18 +182,11 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 }
 
 // resting reads where copilot works since the last turn.
-func (c driver) resting(s cli.Spec, last *turn.Record) (seen cli.Observed, err error) {
-	if shown := c.shown(s); shown != s.ConversationID {
-		content, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(c.file(s))), shown, "workspace.yaml"))
-		_, after, _ := strings.Cut(string(content), "\ncwd: ")
-		after, _, _ = strings.Cut(after, "\n")
-		return cli.Observed{Folder: strings.Trim(after, `'"`)}, err
-	}
-	err = records.EachBack(c.file(s), func(line eventLine) bool {
-		seen.Folder = cmp.Or(line.Data.Cwd, line.Data.Context.Cwd)
-		return seen.Folder == "" && (last == nil || last.EndedAt == nil || !line.Timestamp.Before(*last.EndedAt))
-	})
-	return seen, err
+func (c driver) resting(s cli.Spec) (seen cli.Observed) {
+	content, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(c.file(s))), c.shown(s), "workspace.yaml"))
+	_, after, _ := strings.Cut(string(content), "\ncwd: ")
+	after, _, _ = strings.Cut(after, "\n")
+	return cli.Observed{Folder: strings.Trim(after, `'"`)}
 }
 
 // shown returns the conversation on the screen of the copilot that has the agent's open. /new worktree and /fork worktree open
