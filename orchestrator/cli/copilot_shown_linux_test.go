@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"paw/config/disk"
+	"paw/session/turn"
 )
 
 // TestCopilotShown: /new worktree takes copilot to another conversation in another folder, which a hook reports with the first
@@ -22,6 +23,7 @@ func TestCopilotShown(t *testing.T) {
 	}
 	l.put(state+id+"/workspace.yaml", "id: "+id+"\ncwd: /own\n")
 	l.put(state+other+"/workspace.yaml", "id: "+other+"\ncwd: /else where\ngit_root: /root\n")
+	l.put(state+id+"/events.jsonl", `{"type":"user.message","timestamp":"2026-11-30T00:33:21Z","data":{}}`+"\n")
 	hold := fmt.Sprintf("/inuse.%d.hold", os.Getpid())
 	lock, err := os.Open(l.put(state+id+hold, ""))
 	if err != nil {
@@ -41,9 +43,11 @@ func TestCopilotShown(t *testing.T) {
 			l.put(c.open, "")
 		}
 		l.put(log, c.log)
-		seen, err := get(t, "copilot").Observe(t.Context(), l.with(id), nil)
-		if err != nil || seen.Folder != c.want {
-			t.Errorf("%s: works in %q, %v; %s is expected", c.what, seen.Folder, err, c.want)
+		for _, last := range []*turn.Record{nil, {State: turn.InProgress}} {
+			seen, err := get(t, "copilot").Observe(t.Context(), l.with(id), last)
+			if err != nil || seen.Folder != c.want {
+				t.Errorf("%s: works in %q, %v; %s is expected", c.what, seen.Folder, err, c.want)
+			}
 		}
 	}
 }

@@ -141,10 +141,10 @@ func lastAnswer(path string, at time.Time) (answer string, written bool, err err
 // Observe reads the end of the record of events: an Esc and an API error are recorded only there.
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	file := c.file(s)
+	seen := cli.Observed{Folder: c.folder(s)}
 	if !records.IsOpen(last) {
-		return c.resting(s), nil
+		return seen, nil
 	}
-	var seen cli.Observed
 	granted, open, closed := false, false, map[string]bool{} // state of the permission requests of this turn
 	err := records.EachBack(file, func(line eventLine) bool {
 		if line.Timestamp.IsZero() {
@@ -154,7 +154,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 			return false
 		}
 		if !seen.Known {
-			seen = cli.Observed{Known: true, Busy: true, At: line.Timestamp, Source: session.SourceTranscript}
+			seen.Known, seen.Busy, seen.At, seen.Source = true, true, line.Timestamp, session.SourceTranscript
 		}
 		e := turn.Event{Conversation: s.ConversationID, Transcript: file}
 		switch line.Type {
@@ -181,12 +181,12 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, err
 }
 
-// resting reads where copilot works since the last turn.
-func (c driver) resting(s cli.Spec) (seen cli.Observed) {
+// folder returns where the conversation on the screen works.
+func (c driver) folder(s cli.Spec) string {
 	content, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(c.file(s))), c.shown(s), "workspace.yaml"))
 	_, after, _ := strings.Cut(string(content), "\ncwd: ")
 	after, _, _ = strings.Cut(after, "\n")
-	return cli.Observed{Folder: strings.Trim(after, `'"`)}
+	return strings.Trim(after, `'"`)
 }
 
 // shown returns the conversation on the screen of the copilot that has the agent's open. /new worktree and /fork worktree open
