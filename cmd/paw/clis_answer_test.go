@@ -67,6 +67,9 @@ func TestCLIsAnswer(t *testing.T) {
 			if out.code != 0 {
 				t.Errorf("yes to a long command: exit code %d\n%s%s\n%s", out.code, out.stdout, out.stderr, w.visible())
 			}
+			if out := w.paw("wait", cli, "--timeout", "1ms"); out.code != 7 {
+				t.Errorf("wait after the answer: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
 			if a := w.agent(cli); a.State == "waiting_input" {
 				t.Errorf("the long command runs, and status says %s, %s by %s\n%s", a.State, text(a.Reason), a.StateSource, w.visible())
 			}

@@ -125,7 +125,7 @@ func runsWith(text string) bool { return exec.Command("pgrep", "-f", text).Run()
 // TestCLIsElsewhere: each CLI can take its conversation into another worktree, whose files are then in no turn of the agent.
 // paw says so, sends nothing there, and says how the work is taken in.
 func TestCLIsElsewhere(t *testing.T) {
-	startEach(t, []string{"claude", "codex", "qwen", "copilot"}, func(t *testing.T, w *cliWorld) {
+	startEach(t, []string{"claude", "codex", "opencode", "qwen", "copilot"}, func(t *testing.T, w *cliWorld) {
 		w.work(map[bool]string{true: "do: say Here.", false: "do: run mkdir sub && cd sub\ndo: run pwd\ndo: say Below."}[w.cli == "copilot"]) // copilot would ask
 		if a := w.agent(w.cli); a.Reason != nil {
 			t.Errorf("in a folder of its worktree: %s", text(a.Reason))
@@ -159,7 +159,12 @@ func TestCLIsElsewhere(t *testing.T) {
 		if out, err := exec.Command("sh", "-c", "git "+line).CombinedOutput(); err != nil || !w.has("there.txt") {
 			t.Errorf("git %s: %v, %s", line, err, out)
 		}
-		if w.cli == "qwen" {
+		if w.cli == "qwen" { // it goes on there
+			w.ok(w.paw("stop", w.cli, "--only"))
+			w.ok(w.paw("recover", "shop", "--detach"))
+			if a := w.awaitState("idle"); text(a.Reason) != said {
+				t.Errorf("after recover: %s", text(a.Reason))
+			}
 			return
 		}
 		if w.cli == "claude" {
@@ -184,6 +189,15 @@ func TestCLIsElsewhere(t *testing.T) {
 		}
 		if w.work("do: write back.txt 1"); !w.has("back.txt") || w.agent(w.cli).Reason != nil {
 			t.Errorf("back in its worktree: %s", text(w.agent(w.cli).Reason))
+		}
+		if w.cli == "copilot" { // a conversation beside its own
+			w.press("/new", "Space", "worktree")
+			w.standsStill()
+			w.press("Enter")
+			w.await("it is somewhere else", func() bool { return w.agent(w.cli).Reason != nil })
+			if out := w.paw("send", w.cli, "do: say more"); out.code != 3 || !strings.Contains(out.stderr, "shop.worktrees/worktree-") {
+				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
 		}
 	})
 }
@@ -217,6 +231,15 @@ func (w *cliWorld) leaveWorktree() string {
 		path := beside("/other")
 		w.await("it is there", func() bool { return w.agent(w.cli).Reason != nil })
 		return path
+	}
+	if w.cli == "opencode" {
+		other := filepath.Join(w.root, "other")
+		w.git(w.repo, "worktree", "add", "-b", "other", other)
+		for _, key := range []string{"/move", "Enter", "other", "Enter"} {
+			w.press(key)
+			w.standsStill()
+		}
+		return other
 	}
 	w.press("/fork")
 	w.standsStill()

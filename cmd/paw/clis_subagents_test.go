@@ -61,6 +61,26 @@ do: slow 10 Slowly.`)
 	}
 }
 
+// TestCLIsBackgroundAgents: a turn of qwen lasts while an agent works for it in the background.
+func TestCLIsBackgroundAgents(t *testing.T) {
+	startEach(t, []string{"qwen"}, func(t *testing.T, w *cliWorld) {
+		w.send(`do: tool agent {"description":"sub","prompt":"do: run sleep 6\ndo: write sub.txt 1","subagent_type":"general-purpose","run_in_background":true}
+do: say Answered.`)
+		w.awaitState("waiting_input")
+		w.ok(w.paw("answer", w.cli, "yes"))
+		w.await("it has answered, and its agent works", func() bool {
+			a := w.agent(w.cli)
+			return a.State == "running" && strings.Contains(text(a.Reason), "its subagents work")
+		})
+		if out := w.paw("land", w.cli, "--dry-run"); out.code != 3 || w.has("sub.txt") {
+			t.Errorf("land: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+		}
+		if one := w.finished(0); one.Number != 1 || *one.FilesChanged != 1 || !w.has("sub.txt") {
+			t.Errorf("%+v", one)
+		}
+	})
+}
+
 // answers counts the answers of the model to claude.
 func (w *cliWorld) answers() int {
 	n := 0

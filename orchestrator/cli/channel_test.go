@@ -3,6 +3,7 @@ package cli_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -173,6 +174,7 @@ func TestQwenPermissions(t *testing.T) {
 func TestOpencodeChannel(t *testing.T) {
 	l := newLab(t)
 	var asked []string
+	folder := l.spec.Worktree
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if _, password, _ := r.BasicAuth(); password != "sesame" {
@@ -184,7 +186,7 @@ func TestOpencodeChannel(t *testing.T) {
 		case "/session/ses_1/message":
 			_, _ = io.WriteString(out, `[{"info":{"role":"user","agent":"build"},"parts":[{"type":"text","text":"hello"}]}]`)
 		case "/session/ses_1":
-			_, _ = io.WriteString(out, `{"id":"ses_1"}`)
+			_, _ = fmt.Fprintf(out, `{"id":"ses_1","directory":%q}`, folder)
 		case "/agent":
 			_, _ = io.WriteString(out, `[{"name":"build"},{"name":"plan"}]`)
 		case "/permission":
@@ -196,12 +198,13 @@ func TestOpencodeChannel(t *testing.T) {
 		}
 	}))
 	defer server.Close()
+	prompted := ""
 	serve := func(address, password string) cli.Channel {
 		path := filepath.Join(l.spec.StateDir, "opencode-server.json")
 		if err := os.MkdirAll(l.spec.StateDir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(`{"url":"`+address+`","password":"`+password+`"}`), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(`{"url":"`+address+`","password":"`+password+`","session":"`+prompted+`"}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		return get(t, "opencode").Channel(l.with("ses_1"))
@@ -240,6 +243,20 @@ func TestOpencodeChannel(t *testing.T) {
 	}
 	if get(t, "opencode").Channel(l.with("")).Open(t.Context()) {
 		t.Error("without a conversation there is nothing to prompt")
+	}
+
+	folder = "/elsewhere"
+	for _, prompted = range []string{"", "ses_1"} { // in this launch
+		channel, asked = serve(server.URL, "sesame"), nil
+		if channel.Open(t.Context()) != (prompted != "") {
+			t.Errorf("prompted in %q: the channel of a conversation that /move has taken away", prompted)
+		}
+		if err := channel.Submit(t.Context(), "do it", cli.Screen{}); !errors.Is(err, cli.ErrNotHandedOver) || strings.Contains(fmt.Sprint(asked), "POST") {
+			t.Errorf("prompted in %q: a prompt for elsewhere: %v, %q", prompted, err, asked)
+		}
+		if seen, err := get(t, "opencode").Observe(t.Context(), l.with("ses_1"), nil); err != nil || (seen.Folder == folder) != (prompted != "") {
+			t.Errorf("prompted in %q: it works in %q, %v", prompted, seen.Folder, err)
+		}
 	}
 }
 

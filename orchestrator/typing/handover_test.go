@@ -20,10 +20,12 @@ import (
 // TestAPromptBehindNewBeginsAConversation: the channel leads to the conversation of the last prompt. Where the screen shows that
 // the user has begun another one, what is sent is typed there; elsewhere it takes the channel.
 func TestAPromptBehindNewBeginsAConversation(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(out, "[]") }))
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(out, `{"directory":"/shop/one"}`)
+	}))
 	defer server.Close()
 	h := &app.App{Paths: config.Paths{StateDir: t.TempDir()}, Now: time.Now}
-	s, w := &session.Session{Name: "shop"}, &session.Agent{Name: "one", CLI: "opencode", ConversationIDs: []string{"ses_1"}}
+	s, w := &session.Session{Name: "shop"}, &session.Agent{Name: "one", CLI: "opencode", WorktreePath: "/shop/one", ConversationIDs: []string{"ses_1"}}
 	dir := h.StateDir(s.Name, w.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)

@@ -114,9 +114,9 @@ func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
 	return false
 }
 
-// taken waits until the CLI's hooks or its own record report that the question was answered. An
-// "always" may have to be confirmed: that is another question, which the user has to see. On a busy
-// machine the record is some seconds behind the screen.
+// taken waits until the CLI's hooks or its own record report that the question was answered, and it
+// is off the screen. An "always" may have to be confirmed: that is another question, which the user
+// has to see. On a busy machine the record is some seconds behind the screen.
 func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
 	ctx = context.WithoutCancel(ctx)
 	begun := t.App.Now()
@@ -127,9 +127,12 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		waited := t.App.Now().Sub(begun)
 		return waited > handedPatience || waited > answerPatience && t.shows(ctx, asked)
 	}
+	reported := false
 	for ; !over(); poll.Sleep(ctx, 2*poll.Tick) {
 		a, state, err := t.find(ctx)
 		switch {
+		case err != nil && reported:
+			return nil
 		case errors.Is(err, errNotRunning):
 			return errs.New(errs.Unconfirmed, "%s: its CLI has ended since the answer was typed", t.Record.Name).Hint("paw recover %s/%s", t.Session.Name, t.Record.Name)
 		case err != nil:
@@ -137,8 +140,12 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		}
 		last := a.Turns.Last
 		switch {
-		case last == nil || last.Number != asked.Turn, state.State != session.StateWaitingInput && state.State != session.StateUnknown:
+		case last == nil || last.Number != asked.Turn:
 			return nil
+		case state.State != session.StateWaitingInput && state.State != session.StateUnknown:
+			if reported = true; !t.shows(ctx, asked) {
+				return nil
+			}
 		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
 			return nil // the next question is open; the same question is asked again only after an answer
 		case asked.Paged:
@@ -156,7 +163,10 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 			}
 		}
 	}
-	if t.shows(ctx, asked) {
+	switch {
+	case reported:
+		return nil
+	case t.shows(ctx, asked):
 		return t.unconfirmed("the answer was typed, and its question is still there")
 	}
 	return t.unconfirmed("the answer was typed and its question is gone, and its own record does not say yet that it took it")

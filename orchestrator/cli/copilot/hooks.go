@@ -1,11 +1,14 @@
 package copilot
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -99,10 +102,6 @@ type eventLine struct {
 		Message   string `json:"message"`
 		HookType  string `json:"hookType"`
 		RequestID string `json:"requestId"`
-		Cwd       string `json:"cwd"` // of session.context_changed, as by /worktree
-		Context   struct {
-			Cwd string `json:"cwd"`
-		} `json:"context"` // of session.start and session.resume
 	} `json:"data"`
 }
 
@@ -139,14 +138,13 @@ func lastAnswer(path string, at time.Time) (answer string, written bool, err err
 	return answer, written, err
 }
 
-// Observe reads the end of the record of events: an Esc, an API error and another folder outside of any turn are recorded
-// only there.
+// Observe reads the end of the record of events: an Esc and an API error are recorded only there.
 func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
 	file := c.file(s)
+	seen := cli.Observed{Folder: c.folder(s)}
 	if !records.IsOpen(last) {
-		return c.resting(file, last)
+		return seen, nil
 	}
-	var seen cli.Observed
 	granted, open, closed := false, false, map[string]bool{} // state of the permission requests of this turn
 	err := records.EachBack(file, func(line eventLine) bool {
 		if line.Timestamp.IsZero() {
@@ -156,7 +154,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 			return false
 		}
 		if !seen.Known {
-			seen = cli.Observed{Known: true, Busy: true, At: line.Timestamp, Source: session.SourceTranscript}
+			seen.Known, seen.Busy, seen.At, seen.Source = true, true, line.Timestamp, session.SourceTranscript
 		}
 		e := turn.Event{Conversation: s.ConversationID, Transcript: file}
 		switch line.Type {
@@ -183,13 +181,34 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	return seen, err
 }
 
-// resting reads where copilot works since the last turn.
-func (driver) resting(file string, last *turn.Record) (seen cli.Observed, err error) {
-	err = records.EachBack(file, func(line eventLine) bool {
-		seen.Folder = cmp.Or(line.Data.Cwd, line.Data.Context.Cwd)
-		return seen.Folder == "" && (last == nil || last.EndedAt == nil || !line.Timestamp.Before(*last.EndedAt))
-	})
-	return seen, err
+// folder returns where the conversation on the screen works.
+func (c driver) folder(s cli.Spec) string {
+	content, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(c.file(s))), c.shown(s), "workspace.yaml"))
+	_, after, _ := strings.Cut(string(content), "\ncwd: ")
+	after, _, _ = strings.Cut(after, "\n")
+	return strings.Trim(after, `'"`)
+}
+
+// shown returns the conversation on the screen of the copilot that has the agent's open. /new worktree and /fork worktree open
+// another one in it, which no hook reports before its first prompt; only copilot's log tells which one is shown.
+func (c driver) shown(s cli.Spec) string {
+	id, folder := s.ConversationID, filepath.Dir(c.file(s))
+	pid := c.HeldBy(s)
+	open, _ := filepath.Glob(filepath.Join(cli.GlobQuote(filepath.Dir(folder)), "*", fmt.Sprintf("inuse.%d.hold", pid)))
+	if pid == 0 || len(open) < 2 {
+		return id
+	}
+	logs, _ := filepath.Glob(filepath.Join(cli.GlobQuote(cli.Folder(s.Env, "COPILOT_HOME", ".copilot")), "logs", fmt.Sprintf("process-*-%d.log", pid)))
+	for _, log := range logs {
+		_ = records.LinesBack(log, func(line []byte) bool {
+			_, after, found := bytes.Cut(line, []byte("Registering foreground session: "))
+			if found {
+				id = string(bytes.TrimSpace(after))
+			}
+			return !found
+		})
+	}
+	return id
 }
 
 // History reads the file of events. copilot deletes from it what a rewind takes back.

@@ -21,6 +21,8 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
 	"paw/orchestrator/cli/internal/questions"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session/turn"
 )
 
 // opencode serves its API on loopback when a port is given. The plugin writes the address to
@@ -36,6 +38,7 @@ const (
 type server struct {
 	URL      string `json:"url"`
 	Password string `json:"password"`
+	Session  string `json:"session"` // the conversation of this opencode's last prompt
 }
 
 // serve adds the options and the password that make opencode serve its API, unless the user's
@@ -56,7 +59,7 @@ func serve(s cli.Spec, command cli.Command) cli.Command {
 // channel uses the API of one launch of opencode.
 type channel struct {
 	server
-	conversation string
+	conversation, worktree string
 }
 
 func (driver) Channel(s cli.Spec) cli.Channel { return channelOf(s) }
@@ -64,7 +67,7 @@ func (driver) Channel(s cli.Spec) cli.Channel { return channelOf(s) }
 // channelOf returns the channel of the launch; its URL is "" unless the plugin has written a loopback
 // address.
 func channelOf(s cli.Spec) channel {
-	c := channel{conversation: s.ConversationID}
+	c := channel{conversation: s.ConversationID, worktree: s.Worktree}
 	if text, err := os.ReadFile(filepath.Join(s.StateDir, serverName)); err == nil {
 		_ = json.Unmarshal(text, &c.server)
 	}
@@ -74,19 +77,48 @@ func channelOf(s cli.Spec) channel {
 	return c
 }
 
-// Open looks the conversation up. A conversation that does not exist yet begins with a typed
-// prompt.
+// Open looks the conversation up. A conversation that does not exist yet begins with a typed prompt, also where the one
+// before has been left in another folder.
 func (c channel) Open(ctx context.Context) bool {
-	return c.URL != "" && c.conversation != "" && c.call(ctx, http.MethodGet, c.path("/message?limit=1"), nil, nil) == nil
+	folder := c.folder(ctx)
+	return folder != "" && (c.Session == c.conversation || folder == cli.Resolved(c.worktree))
 }
 
 // path returns the API path of something below the conversation.
 func (c channel) path(of string) string { return "/session/" + url.PathEscape(c.conversation) + of }
 
+// folder returns where the conversation goes on, which /move changes without an event; "" where opencode does not answer.
+func (c channel) folder(ctx context.Context) string {
+	var session struct {
+		Directory string `json:"directory"`
+	}
+	if c.URL == "" || c.conversation == "" || c.call(ctx, http.MethodGet, c.path(""), nil, &session) != nil {
+		return ""
+	}
+	return cli.Resolved(session.Directory)
+}
+
+// lookPatience is how long a look at a resting opencode may take.
+const lookPatience = 500 * time.Millisecond
+
+// Observe asks a resting opencode where it works, once it was prompted: after a fresh start its conversation is the one before.
+func (driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	c := channelOf(s)
+	if records.IsOpen(last) || c.Session != c.conversation {
+		return cli.Observed{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
+	defer cancel()
+	return cli.Observed{Folder: c.folder(ctx)}, nil
+}
+
 // Submit selects the conversation on opencode's screen, which keeps a half-typed text, and sends
 // the prompt. The prompt goes to the agent of opencode that the screen shows as selected, else to
 // the agent of the last message.
 func (c channel) Submit(ctx context.Context, prompt string, seen cli.Screen) error {
+	if folder := c.folder(ctx); folder != "" && folder != cli.Resolved(c.worktree) {
+		return fmt.Errorf("%w: its conversation is in %s, not in its worktree", cli.ErrNotHandedOver, folder)
+	}
 	type object = map[string]any
 	var last []struct {
 		Info struct {

@@ -68,6 +68,7 @@ func content(given, plugin string) (string, error) {
 // hookPayload has the fields of all events of the plugin.
 type hookPayload struct {
 	Session  string `json:"session"`
+	Folder   string `json:"folder"`
 	Turn     string `json:"turn"`
 	Prompt   string `json:"prompt"`
 	Queued   bool   `json:"queued"`
@@ -88,7 +89,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	if err := json.Unmarshal(payload, &p); err != nil {
 		return turn.Event{}, err
 	}
-	e := turn.Event{Conversation: p.Session, TurnID: p.Turn}
+	e := turn.Event{Conversation: p.Session, TurnID: p.Turn, Folder: p.Folder}
 	switch name {
 	case "load": // the plugin works; a conversation exists only from the first prompt on
 		e.Kind, e.Source = turn.KindSessionStart, turn.SourceStartup

@@ -11,14 +11,19 @@ const ownPatience = 60000 // milliseconds: without a word of the server opencode
 // An opencode that the agent itself runs inherits this plugin, and must not report turns of its own.
 const mine = process.env.PAW_OPENCODE_PID ??= String(process.pid)
 
-export const Paw = async ({ client, serverUrl }) => {
+let prompted // the conversation of the last prompt; after /move opencode calls the plugin once more, for another folder
+
+export const Paw = async ({ client, serverUrl, directory }) => {
   if (mine !== String(process.pid)) return {}
 
   // Where opencode listens is known only now.
-  try {
-    const password = process.env.@PASSWORD@
-    if (password && existsSync(@SERVER@)) writeFileSync(@SERVER@, JSON.stringify({ url: String(serverUrl), password }), { mode: 0o600 })
-  } catch {}
+  const serve = () => {
+    try {
+      const password = process.env.@PASSWORD@
+      if (password && existsSync(@SERVER@)) writeFileSync(@SERVER@, JSON.stringify({ url: String(serverUrl), password, session: prompted }), { mode: 0o600 })
+    } catch {}
+  }
+  serve()
 
   const children = new Map() // conversation -> whether it is a subagent's
   const turns = new Map() // conversation -> the turn in progress
@@ -27,7 +32,7 @@ export const Paw = async ({ client, serverUrl }) => {
   const send = (event, data, seconds) => {
     try {
       execFileSync(hook, ["hook", "opencode", event], {
-        input: JSON.stringify(data), stdio: ["pipe", "ignore", "ignore"], timeout: seconds * 1000,
+        input: JSON.stringify({ folder: directory, ...data }), stdio: ["pipe", "ignore", "ignore"], timeout: seconds * 1000,
       })
     } catch {}
   }
@@ -46,7 +51,8 @@ export const Paw = async ({ client, serverUrl }) => {
 
   const prompt = async ({ sessionID }, { message, parts }) => {
     if (await isChild(sessionID)) return
-    current = sessionID
+    current = prompted = sessionID
+    serve()
     const text = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
     if (turns.get(sessionID)?.settling) end(sessionID)
     const turn = turns.get(sessionID)

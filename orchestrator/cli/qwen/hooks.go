@@ -42,6 +42,12 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		if e.At = p.At; e.At.IsZero() {
 			e.At = time.Now()
 		}
+	case name == "Stop":
+		for _, task := range p.BackgroundTasks {
+			if task.Status == "running" {
+				e.Subagents++
+			}
+		}
 	case name == "StopFailure":
 		e.Message = cmp.Or(p.ErrorDetails, e.Message)
 	}
@@ -136,7 +142,14 @@ func endUnheard(s cli.Spec, chat string, last *turn.Record, now time.Time) *turn
 	if err != nil || json.Unmarshal(data, &seen) != nil || seen.Conversation != s.ConversationID || !seen.At.After(last.StartedAt) {
 		return nil
 	}
-	how, message := ending(chat, last.StartedAt)
+	began, helped := last.StartedAt, last.Held != nil && last.Held.Subagents > 0
+	if helped {
+		began = last.Held.At
+	}
+	how, message := ending(chat, began)
+	if helped && how == endOpen {
+		return nil // its subagents work, and nothing has prompted qwen since
+	}
 	e, lag := turn.Event{Kind: turn.KindInterrupt, Conversation: s.ConversationID, Transcript: chat, At: seen.At}, flush
 	switch how {
 	case endAborted:

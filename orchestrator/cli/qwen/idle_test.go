@@ -100,6 +100,30 @@ func TestNoEndWithoutANotice(t *testing.T) {
 	check("the notice of another conversation")
 }
 
+// A turn goes on while its subagents work in the background, though qwen is idle meanwhile. At the end of each, qwen prompts itself.
+func TestNoEndWhileSubagentsWork(t *testing.T) {
+	e, err := Driver.(driver).Event("Stop", []byte(`{"session_id":"c","background_tasks":[{"status":"running"},{"status":"completed"},{"status":"running"}]}`))
+	if err != nil || e.Subagents != 2 {
+		t.Fatalf("%d subagents, %v", e.Subagents, err)
+	}
+	lines := qwenEnds(t)
+	spec := cli.Spec{StateDir: t.TempDir(), ConversationID: "c"}
+	chat := filepath.Join(spec.StateDir, "c.jsonl")
+	last := &turn.Record{State: turn.InProgress, StartedAt: timeOf(t, lines[0]), Held: &turn.Held{Subagents: 2, At: timeOf(t, lines[6]).Add(time.Millisecond)}}
+	rest(t, spec, "c", last.Held.At.Add(time.Second))
+	check := func(record []string, kind turn.Kind) {
+		t.Helper()
+		if err := os.WriteFile(chat, []byte(strings.Join(record, "")), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if e := endUnheard(spec, chat, last, last.Held.At.Add(time.Hour)); (e == nil) != (kind == "") || e != nil && e.Kind != kind {
+			t.Errorf("after %d lines: %+v, not %q", len(record), e, kind)
+		}
+	}
+	check(lines[:7], "")
+	check(lines[:9], turn.KindInterrupt) // an Esc after the report of a subagent
+}
+
 // The record of a turn that an Esc stopped is written by qwen, as is the notice: Observe reads both.
 func TestObserveReadsTheNotice(t *testing.T) {
 	dir := t.TempDir()

@@ -96,7 +96,7 @@ func (driver) Ready() cli.Ready {
 func (driver) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
 
 func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"}}
+	return cli.Facts{ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"}}
 }
 
 // Marks includes the variable that a launch sets.
