@@ -53,6 +53,7 @@ func TestPrepare(t *testing.T) {
 		"opencode": {"XDG_CONFIG_HOME=DIR/.config", ".config/opencode/opencode.json"},
 		"gemini":   {"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:1", ".gemini/policies/scripted.toml"},
 		"qwen":     {"OPENAI_BASE_URL=http://127.0.0.1:1/v1", ".qwen/settings.json"},
+		"pi":       {"PI_OFFLINE=1", ".pi/agent/models.json"},
 		"copilot":  {"COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:1/v1", ".copilot/config.json"},
 	} {
 		dir := filepath.Join(t.TempDir(), "a home")
