@@ -3,6 +3,8 @@
 package main
 
 import (
+	"time"
+
 	"paw/orchestrator/cli"
 	"paw/session"
 	"paw/session/history"
@@ -38,12 +40,21 @@ type spentJSON struct {
 }
 
 type logJSON struct {
-	Version  int               `json:"version"`
-	Session  string            `json:"session"`
-	Agent    string            `json:"agent"`
-	ID       *string           `json:"id"`
-	Messages []history.Message `json:"messages"`
-	Skipped  int               `json:"skipped"`
+	Version  int           `json:"version"`
+	Session  string        `json:"session"`
+	Agent    string        `json:"agent"`
+	ID       *string       `json:"id"`
+	Messages []messageJSON `json:"messages"`
+	Skipped  int           `json:"skipped"`
+}
+
+// messageJSON has the names that paw prints; its fields are those of a history.Message.
+type messageJSON struct {
+	Role       history.Role       `json:"role"`
+	Content    string             `json:"content"`
+	ToolCallID string             `json:"tool_call_id"`
+	ToolCalls  []history.ToolCall `json:"tool_calls"`
+	Timestamp  time.Time          `json:"timestamp"`
 }
 
 type questionJSON struct {

@@ -26,7 +26,7 @@ func (w *cliWorld) checkLog(agent string) {
 			return one.State == "aborted" && at.After(*one.StartedAt) && at.Before(*one.EndedAt)
 		})
 	}
-	open, calls := map[string]history.Message{}, 0
+	open, calls := map[string]messageJSON{}, 0
 	var said []string
 	for _, m := range log.Messages {
 		for _, call := range m.ToolCalls {
