@@ -67,9 +67,10 @@ export default (pi) => {
   })
 
   // A prompt without a model or a key ends here: what begins a turn is agent_start, which an agent_settled follows in any case.
-  pi.on("input", async ({ text, streamingBehavior }, ctx) => {
+  // A queued one is not waited for: should the turn end meanwhile, pi would begin another one with it.
+  pi.on("input", ({ text, streamingBehavior }, ctx) => {
     if (!streamingBehavior) typed = text
-    else if (turn) await queue(text, ctx)
+    else if (turn) queue(text, ctx)
     else early.push(text)
   })
   pi.on("before_agent_start", ({ messageType, prompt, message }) => {
@@ -82,7 +83,7 @@ export default (pi) => {
     turn = randomUUID()
     answer = undefined
     await tell("prompt", ctx, { prompt: begun, own }, @LONG@)
-    for (const prompt of early.splice(0)) await queue(prompt, ctx)
+    for (const prompt of early.splice(0)) queue(prompt, ctx)
   })
   pi.on("message_end", ({ message }) => {
     if (message.role === "assistant") answer = message

@@ -28,7 +28,7 @@ func (driver) extension(s cli.Spec) cli.Command {
 		"@LISTENS@", string(hooks.JSON(channel.listens)), "@INBOX@", string(hooks.JSON(channel.inbox)),
 	).Replace(extensionSource)
 	file := cli.File{Path: filepath.Join(s.StateDir, "paw-pi.js"), Content: []byte(source)}
-	return cli.Command{Argv: []string{"-e", file.Path}, Files: append(channel.files(), file)}
+	return cli.Command{Argv: []string{"-e", file.Path}, Files: append([]cli.File{file}, channel.files()...)}
 }
 
 // hookPayload has the fields of all events of the extension.

@@ -10,11 +10,12 @@ import (
 )
 
 var (
-	rule   = lazyregexp.New(`^─.*─$`) // may name what pi does
-	works  = lazyregexp.New(`^─+ \S Working ─`)
-	places = lazyregexp.New(`\[paste #\d+ `)
-	picks  = lazyregexp.New(`^ *↑↓ navigate +enter select`)
-	menu   = lazyregexp.New(`(?im)^ *Resume Session \(|^ +\(\d+/\d+\)$|\benter( to|/space to)? (select|submit|change)\b|\bescape(/ctrl\+c)?( to)? (cancel|close|back)\b`)
+	rule     = lazyregexp.New(`^─.*─$`) // may name what pi does
+	works    = lazyregexp.New(`^─+ \S Working ─`)
+	places   = lazyregexp.New(`\[paste #\d+ `)
+	picks    = lazyregexp.New(`^ *↑↓ navigate +enter select`)
+	scrolled = lazyregexp.New(`^\(\d+/\d+\)$`) // more than the pane has room for
+	menu     = lazyregexp.New(`(?im)^ *Resume Session \(|^ +\(\d+/\d+\)$|\benter( to|/space to)? (select|submit|change)\b|\bescape(/ctrl\+c)?( to)? (cancel|close|back)\b`)
 )
 
 // framed returns the rows between the last two lines over the whole width, and the upper one of these lines. pi draws its
@@ -63,7 +64,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
 	_, rows := framed(s)
 	title, options := pickable(rows)
-	return cli.Question{Text: title, Options: options, Onward: "Down", Back: "Up"}, options != nil
+	return cli.Question{Text: title, Options: options, Onward: "Down", Back: "Up", Outside: title == trusts}, options != nil
 }
 
 // pickable returns the title and the options of a dialog with a list; no options where they cannot be read as a whole. The
@@ -79,10 +80,14 @@ func pickable(rows []screens.Row) (title string, options []cli.Option) {
 		}
 		options = append([]cli.Option{{Label: strings.TrimSpace(label), Selected: marked}}, options...)
 	}
-	if end < 1 || selected != 1 || len(options) < 2 || menuCount().MatchString(options[len(options)-1].Label) {
+	if end < 1 || selected != 1 || len(options) < 2 || scrolled().MatchString(options[len(options)-1].Label) {
 		return "", nil
 	}
-	return inOneLine(screens.TextOf(rows[:at+1])), options
+	if title = inOneLine(screens.TextOf(rows[:at+1])); strings.HasPrefix(title, "Trust project folder?") {
+		title = trusts
+	}
+	return title, options
 }
 
-var menuCount = lazyregexp.New(`^\(\d+/\d+\)$`)
+// trusts stands for pi's own question about a folder with a .pi.
+const trusts = "asks whether to trust the folder"
