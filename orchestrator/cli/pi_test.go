@@ -64,6 +64,35 @@ func TestPiConversation(t *testing.T) {
 	}
 }
 
+// TestPiResumes: a conversation of the worktree by its id, one of another folder in a copy.
+func TestPiResumes(t *testing.T) {
+	for _, c := range []struct {
+		name, file, cwd string
+		more            func(path string) []string
+	}{
+		{"of the worktree", "own", "own", func(string) []string { return nil }},
+		{"none", "", "", func(string) []string { return nil }},
+		{"of another folder", ".pi/agent/sessions/--moved--/x_" + qwenSample + ".jsonl", "/moved", func(path string) []string { return []string{"--fork", path} }},
+	} {
+		l := newLab(t)
+		path := ""
+		if c.file == "own" {
+			c.file, c.cwd = piFile(l, qwenSample), l.worktree
+		}
+		if c.file != "" {
+			path = l.put(c.file, l.sample("history/pi.jsonl", "/home/u/w", c.cwd))
+		}
+		command, err := get(t, "pi").Resume(l.with(qwenSample))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := append([]string{"/nowhere/cli", "--session-id", qwenSample}, c.more(path)...)
+		if diff := cmp.Diff(want, command.Argv); diff != "" {
+			t.Errorf("%s: %s", c.name, diff)
+		}
+	}
+}
+
 func TestPiHistory(t *testing.T) {
 	checkHistory(t, "pi", qwenSample, func(l lab) string { return piFile(l, qwenSample) }, []historyCase{{
 		"rewind, summary and errors", `

@@ -31,10 +31,19 @@ func (driver) NewConversation() string { return uuid.NewString() }
 
 func (p driver) Launch(s cli.Spec) (cli.Command, error) { return p.command(s) }
 
-// Resume uses the option that begins a conversation, too: pi begins one under an id that it does not know.
+// Resume uses the option that begins a conversation, too.
 func (p driver) Resume(s cli.Spec) (cli.Command, error) {
 	s.Prompt = ""
-	return p.command(s)
+	return p.command(s, again(s)...)
+}
+
+// again returns what pi needs besides the id to go on with a conversation: one of another folder, as of a worktree that
+// was moved, goes on in a copy under the same id. By the id alone pi would begin an empty one.
+func again(s cli.Spec) []string {
+	if path, here := file(s); path != "" && !here {
+		return []string{"--fork", path}
+	}
+	return nil
 }
 
 // Fork returns a command that copies the conversation from, of whatever folder.
@@ -61,28 +70,46 @@ func argument(prompt string) string {
 	return prompt
 }
 
-// Conversation finds the conversation's file in the folder that pi keeps for the worktree.
 func (p driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
-	found, _ := filepath.Glob(filepath.Join(cli.GlobQuote(folder(s)), "*_"+cli.GlobQuote(s.ConversationID)+".jsonl"))
-	return records.Lookup(append(found, "")[0], "pi has no conversation of this id here", func(line record) bool {
-		return line.Message.Role == "user"
-	})
+	path, _ := file(s)
+	return records.Lookup(path, "pi has no conversation of this id", func(line record) bool { return line.Message.Role == "user" })
 }
 
-// folder returns the folder of the conversations of a worktree.
-func folder(s cli.Spec) string {
+// file returns the file of the conversation Spec.ConversationID, and whether that belongs to the worktree.
+func file(s cli.Spec) (path string, here bool) {
+	for _, folder := range folders(s) {
+		files, _ := filepath.Glob(filepath.Join(folder, "*_"+s.ConversationID+".jsonl"))
+		for _, one := range files {
+			_ = records.EachLine(one, func(head struct {
+				Cwd string `json:"cwd"`
+			}) bool {
+				here = cli.Resolved(head.Cwd) == s.Resolved(s.Worktree)
+				return false
+			})
+			if here {
+				return one, true
+			}
+			path = cmp.Or(path, one)
+		}
+	}
+	return path, false
+}
+
+// folders returns patterns of the folders with conversations: that of the worktree, then all.
+func folders(s cli.Spec) []string {
 	home := cli.Folder(s.Env, "PI_CODING_AGENT_DIR", ".pi", "agent")
 	if dir := cmp.Or(cli.Getenv(s.Env, "PI_CODING_AGENT_SESSION_DIR"), configured(filepath.Join(s.Worktree, ".pi")), configured(home)); dir != "" {
 		if below, ok := strings.CutPrefix(dir, "~/"); ok {
-			return cli.Folder(s.Env, "", below)
+			dir = cli.Folder(s.Env, "", below)
 		}
-		if filepath.IsAbs(dir) {
-			return dir
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(s.Worktree, dir)
 		}
-		return filepath.Join(s.Worktree, dir)
+		return []string{cli.GlobQuote(dir)}
 	}
 	name := strings.NewReplacer("/", "-", `\`, "-", ":", "-").Replace(strings.TrimPrefix(cli.Resolved(s.Worktree), "/"))
-	return filepath.Join(home, "sessions", "--"+name+"--")
+	sessions := cli.GlobQuote(filepath.Join(home, "sessions"))
+	return []string{filepath.Join(sessions, cli.GlobQuote("--"+name+"--")), filepath.Join(sessions, "*")}
 }
 
 // configured returns the folder of conversations that the settings in a folder name, "" for none.
@@ -122,7 +149,7 @@ func (driver) Marks() []string { return []string{"PI_CODING_AGENT", "AI_AGENT"} 
 
 // Headless asks for a stream of JSON: pi's exit code is 0 after an API error.
 func (p driver) Headless(s cli.Spec) (cli.Command, error) {
-	argv := slices.Concat([]string{s.Executable, "--mode", "json", "--session-id", s.ConversationID}, s.Args, []string{"--", argument(s.Prompt)})
+	argv := slices.Concat([]string{s.Executable, "--mode", "json", "--session-id", s.ConversationID}, again(s), s.Args, []string{"--", argument(s.Prompt)})
 	return cli.Command{Argv: argv}, prompts.CheckArgument(p.Name(), s.Prompt, argument(s.Prompt))
 }
 
