@@ -117,6 +117,21 @@ func TestPiHistory(t *testing.T) {
 	}})
 }
 
+// TestPiUsesOfCopies: the tokens of the other conversation are not a fork's, but are its own after a move.
+func TestPiUsesOfCopies(t *testing.T) {
+	for from, want := range map[string]int{"/x/2026_other.jsonl": 1, "/x/2026_" + qwenSample + ".jsonl": 2} {
+		l := newLab(t)
+		l.put(piFile(l, qwenSample), `{"type":"session","id":"`+qwenSample+`","timestamp":"2026-01-02T03:04:05Z","cwd":"`+l.worktree+`","parentSession":"`+from+`"}
+{"type":"message","timestamp":"2026-01-02T03:04:04Z","message":{"role":"user","content":"hi"}}
+{"type":"message","timestamp":"2026-01-02T03:04:04Z","message":{"role":"assistant","usage":{"input":1,"output":1}}}
+{"type":"usage","timestamp":"2026-01-02T03:04:06Z","kind":"cache_warm","usage":{"cacheRead":5}}
+`)
+		if uses, err := get(t, "pi").Uses(t.Context(), l.with(qwenSample)); err != nil || len(uses) != want {
+			t.Errorf("%s: %+v, %v, want %d", from, uses, err, want)
+		}
+	}
+}
+
 // piStandIn takes prompts as the extension does, until the test ends.
 func piStandIn(t *testing.T, inbox string, taken chan<- string) {
 	t.Helper()

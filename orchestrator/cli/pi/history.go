@@ -18,7 +18,9 @@ type record struct {
 	Parent    string    `json:"parentId"`
 	Timestamp time.Time `json:"timestamp"`
 	Message   message   `json:"message"`
-	Usage     usage     `json:"usage"` // of a request that pi made for itself
+	Usage     usage     `json:"usage"`         // of a request that pi made for itself
+	Cwd       string    `json:"cwd"`           // in the first line
+	Source    string    `json:"parentSession"` // file of which this one is a copy, in the first line
 }
 
 type message struct {
@@ -133,9 +135,25 @@ func (t *talk) addPi(r record) {
 	}
 }
 
-// Uses reads the whole file, including what a rewind has taken back.
+// copied returns when the conversation was made as a copy of another one, the zero time for one that is no copy.
+func copied(s cli.Spec) (at time.Time) {
+	path, _ := file(s)
+	_ = records.EachLine(path, func(head record) bool {
+		if head.Source != "" && !strings.HasSuffix(head.Source, "_"+s.ConversationID+".jsonl") {
+			at = head.Timestamp
+		}
+		return false
+	})
+	return at
+}
+
+// Uses reads the whole file, including what a rewind has taken back, without what a fork has of the other conversation.
 func (p driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
+	since := copied(s)
 	return records.Uses(ctx, p, s, "usage", func(r record) (id string, u cli.Use) {
+		if r.Timestamp.Before(since) {
+			return "", cli.Use{}
+		}
 		t := r.Usage
 		if r.Type == "message" {
 			t = r.Message.Usage

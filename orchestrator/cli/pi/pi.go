@@ -80,9 +80,7 @@ func file(s cli.Spec) (path string, here bool) {
 	for _, folder := range folders(s) {
 		files, _ := filepath.Glob(filepath.Join(folder, "*_"+s.ConversationID+".jsonl"))
 		for _, one := range files {
-			_ = records.EachLine(one, func(head struct {
-				Cwd string `json:"cwd"`
-			}) bool {
+			_ = records.EachLine(one, func(head record) bool {
 				here = cli.Resolved(head.Cwd) == s.Resolved(s.Worktree)
 				return false
 			})
