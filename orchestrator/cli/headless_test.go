@@ -174,6 +174,7 @@ func TestLiteral(t *testing.T) {
 		{"qwen", "!ls", " !ls"},
 		{"copilot", "/exit", " /exit "},
 		{"pi", "see @README", "see @README "},
+		{"pi", "#note", "#note"},
 		{"demo", "/exit now", "/exit now"},
 	} {
 		if got, err := get(t, c.cli).Literal(c.prompt); got != c.want || err != nil {

@@ -121,12 +121,16 @@ func configured(dir string) (sessions string) {
 	return settings.SessionDir
 }
 
-// Literal refuses what pi's input box runs as a command, whatever blanks are before it. The box completes the name of a file.
+// Literal refuses what pi's input box runs as a command, whatever blanks are before it. The space keeps Enter
+// from completing the name of a file.
 func (p driver) Literal(prompt string) (string, error) {
 	if strings.HasPrefix(cli.TrimLeft(prompt), "!") {
 		return "", &cli.PromptError{CLI: p.Name(), Reason: `a prompt that begins with "!" would run as a shell command`}
 	}
-	return prompts.Closed(prompt), prompts.CheckCommand(p.Name(), prompt)
+	if last := prompt[strings.LastIndexAny(prompt, " \t\n")+1:]; strings.HasPrefix(last, "@") {
+		prompt += " "
+	}
+	return prompt, prompts.CheckCommand(p.Name(), prompt)
 }
 
 // Ready waits for the extension, which pi loads before it draws its box.
