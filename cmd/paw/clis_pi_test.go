@@ -57,3 +57,23 @@ func TestPiAsksForText(t *testing.T) {
 		t.Errorf("the answer is %q", text(one.Message))
 	}
 }
+
+// TestPiAsksForTrust: pi's own question about a folder with extensions is answered by paw, and only then a prompt is taken.
+func TestPiAsksForTrust(t *testing.T) {
+	w := newCLIWorld(t, "pi")
+	w.write(w.repo, ".pi/extensions/x.js", "export default () => {}\n")
+	w.git(w.repo, "add", "-A")
+	w.git(w.repo, "commit", "-q", "-m", "an extension")
+	w.ok(w.paw("start", "--cli", "pi", "--detach"))
+	if a := w.awaitState("waiting_input"); text(a.Reason) != "asks whether to trust the folder" {
+		t.Errorf("it waits with %q", text(a.Reason))
+	}
+	if out := w.paw("send", "pi", "do: say Too early."); out.code != 3 {
+		t.Errorf("send: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	w.question("pi")
+	w.ok(w.paw("answer", "pi", "Trust (this session only)"))
+	if one := w.work("do: say Trusted."); one.Number != 1 || text(one.Message) != "Trusted." {
+		t.Errorf("turn %d: %q", one.Number, text(one.Message))
+	}
+}
