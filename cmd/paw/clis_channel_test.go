@@ -13,11 +13,11 @@ import (
 // channelRounds is how many prompts and answers the test sends through a channel.
 const channelRounds = 20
 
-// TestCLIsByTheirChannels: twenty prompts and twenty answers reach qwen and opencode through the
+// TestCLIsByTheirChannels: twenty prompts and twenty answers reach qwen, opencode and pi through the
 // CLIs' own channels, with half-typed text in the boxes, open menus and panes that change their
 // size. paw types nothing, and no prompt or answer is lost or comes twice.
 func TestCLIsByTheirChannels(t *testing.T) {
-	startEach(t, []string{"qwen", "opencode"}, func(t *testing.T, w *cliWorld) {
+	startEach(t, []string{"qwen", "opencode", "pi"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
 		pane := *w.agent(w.cli).PaneID
 		const half = "half of a thought"
@@ -86,6 +86,7 @@ type openMenu struct {
 var menusOf = map[string][]openMenu{
 	"qwen":     {{}, {open: []string{" ", "@"}, shows: "to switch", close: []string{"BSpace", "BSpace"}}},
 	"opencode": {{}, {open: []string{" ", "@"}, shows: "@explore", close: []string{"BSpace", "BSpace"}}, {open: []string{"C-x", "m"}, shows: "Select model", close: []string{"Escape"}}},
+	"pi":       {{}, {open: []string{"C-l"}, shows: "Model Name:", close: []string{"Escape"}}},
 }
 
 // toggle presses keys and waits until a menu is on the screen, or no longer.
@@ -101,7 +102,7 @@ func (w *cliWorld) toggle(keys []string, shows string, there bool) {
 // TestCLIsWithoutTheirChannels: where a channel is missing or does not answer, paw types prompts
 // and answers.
 func TestCLIsWithoutTheirChannels(t *testing.T) {
-	startEach(t, []string{"qwen", "opencode"}, func(t *testing.T, w *cliWorld) {
+	startEach(t, []string{"qwen", "opencode", "pi"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
 		w.closeChannel()
 		before := w.last().Number
@@ -119,7 +120,7 @@ func TestCLIsWithoutTheirChannels(t *testing.T) {
 }
 
 // channelFiles are the files that paw needs to use a CLI's channel.
-var channelFiles = map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-server.json"}
+var channelFiles = map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-server.json", "pi": "pi-listens"}
 
 // closeChannel renames the file of the CLI's channel, if the CLI has one.
 func (w *cliWorld) closeChannel() {

@@ -29,6 +29,7 @@ var farewells = map[string]farewell{
 	"gemini":   {leave: "/quit", clear: "/clear"},
 	"qwen":     {leave: "/quit", clear: "/clear"},
 	"copilot":  {leave: "/exit", clear: "/clear"},
+	"pi":       {leave: "/quit", clear: "/new"},
 }
 
 // TestCLIsEnd ends each real CLI in the ways in which users and machines do, and brings the CLI

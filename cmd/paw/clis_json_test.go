@@ -48,6 +48,7 @@ type logJSON struct {
 	Skipped  int           `json:"skipped"`
 }
 
+// messageJSON has the names that paw prints; its fields are those of a history.Message.
 type messageJSON struct {
 	Role       history.Role       `json:"role"`
 	Content    string             `json:"content"`

@@ -109,7 +109,7 @@ do: say Heard.
 the last line ends in a semicolon;`
 
 // commands are the first characters by which a CLI takes a prompt for a command of its own.
-var commands = map[string]string{"claude": "/", "gemini": "/", "qwen": "/", "copilot": "!"}
+var commands = map[string]string{"claude": "/", "gemini": "/", "qwen": "/", "copilot": "!", "pi": "/!"}
 
 // TestCLIsGetHostilePrompts sends tricky as the first prompt, and more such prompts later: each
 // arrives byte for byte, or is refused.
@@ -121,7 +121,7 @@ func TestCLIsGetHostilePrompts(t *testing.T) {
 			w.heard(t, "--prompt", w.finished(0), tricky)
 			turns := 1
 			for _, prompt := range []string{tricky, "/" + tricky, "!" + tricky, "-" + tricky} {
-				if begin := commands[cli]; begin != "" && strings.HasPrefix(prompt, begin) {
+				if begin := commands[cli]; begin != "" && strings.ContainsAny(prompt[:1], begin) {
 					if out := w.pawInput(prompt, "send", cli); out.code != 2 || !strings.Contains(out.stderr, "command") {
 						t.Errorf("send %q: exit code %d\n%s%s", prompt[:2], out.code, out.stdout, out.stderr)
 					}

@@ -13,7 +13,7 @@ import (
 // starts a CLI that takes prompts. gemini removes an interrupted first turn from its record and
 // cannot open that conversation: recover starts a new one and says so.
 func TestCLIsComeBackAfterAnEscInTheFirstTurn(t *testing.T) {
-	startEach(t, []string{"gemini", "qwen", "copilot", "opencode"}, func(t *testing.T, w *cliWorld) {
+	startEach(t, []string{"gemini", "qwen", "copilot", "opencode", "pi"}, func(t *testing.T, w *cliWorld) {
 		w.awaitState("idle")
 		w.hang(1, "cut.txt")
 		w.escape()

@@ -17,7 +17,7 @@ import (
 
 // TestCLIs drives each real CLI through a day's work with paw.
 func TestCLIs(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"} {
+	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi"} {
 		t.Run(cli, func(t *testing.T) {
 			if cli == "gemini" && os.Geteuid() != 0 {
 				t.Skip("gemini takes hooks from root's files only")

@@ -15,7 +15,7 @@ import (
 )
 
 // byChannel are the CLIs that take prompts while text is in their boxes.
-var byChannel = map[string]bool{"qwen": true, "opencode": true}
+var byChannel = map[string]bool{"qwen": true, "opencode": true, "pi": true}
 
 // TestCLIsKeepWhatIsHalfTyped: text that the user has begun to type is not sent with a prompt of
 // paw, and stays in the box.
@@ -128,7 +128,7 @@ func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
 func TestCLIsRefuseCommands(t *testing.T) {
 	for cli, prompts := range map[string][]string{
 		"claude": {"/clear", "/model", "/help x", "exit", ":q", "\u200b/clear"}, "gemini": {"/quit"}, "qwen": {"/quit", "exit"},
-		"copilot": {"!ls", "exit", "help"}, "opencode": {"exit", "quit", ":q"},
+		"copilot": {"!ls", "exit", "help"}, "opencode": {"exit", "quit", ":q"}, "pi": {"/new", " /quit", "!ls"},
 	} {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
@@ -148,6 +148,7 @@ func TestCLIsTakeOneWordForText(t *testing.T) {
 	for cli, words := range map[string][]string{
 		"claude": {"help", "doctor", "#note", "?"}, "codex": {"exit", "help", "#note", "?"}, "opencode": {"help", "#note", "?"},
 		"gemini": {"exit", "help", "#note", "?"}, "qwen": {"help", "#note", "?"}, "copilot": {"clear", "#note", "?"},
+		"pi": {"exit", "help", "#note", "?"},
 	} {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)

@@ -88,6 +88,12 @@ func TestArgv(t *testing.T) {
 		{"shell", "copilot", false, prompt("!ls"), []string{"/bin/x", "--session-id=" + id, "--interactive= !ls"}},
 		{"resume", "copilot", true, prompt("never again"), []string{"/bin/x", "--resume=" + id}},
 
+		{"first", "pi", false, spec, []string{"/bin/x", "--session-id", id}},
+		{"option", "pi", false, prompt("--help"), []string{"/bin/x", "--session-id", id, "--", "--help"}},
+		{"slash", "pi", false, prompt("/quit"), []string{"/bin/x", "--session-id", id, "--", " /quit"}},
+		{"file", "pi", false, prompt("@README is old"), []string{"/bin/x", "--session-id", id, "--", " @README is old"}},
+		{"resume", "pi", true, prompt("never again"), []string{"/bin/x", "--session-id", id}},
+
 		{"first", "aider", false, spec, []string{"/bin/x"}},
 		{"resume", "aider", true, prompt("never again"), []string{"/bin/x", "--restore-chat-history"}},
 

@@ -153,6 +153,28 @@ func TestRecordedEvents(t *testing.T) {
 			"agentStop: end in=8cfa child",
 			"userPromptSubmitted: prompt in=d7bb type=task-notification prompt=<system_notification>\nShell command \"scripted\" (shellId: 0) has completed successfully.\n</system_notification>",
 		},
+		"pi": {
+			"start: session_start in=5e5e source=startup",
+			"prompt: prompt in=5e5e turn=50c6 prompt=do: write one.txt 1\ndo: run cat one.txt\ndo: say Done.",
+			"settled: end in=5e5e turn=50c6 message=Done.",
+			"prompt: prompt in=5e5e turn=4721 prompt=do: ask touch y.txt",
+			"asked: input in=5e5e turn=4721 message=Run this command? env PAW_ASK=1 sh -c 'touch y.txt'",
+			"replied: answered in=5e5e turn=4721",
+			"settled: end in=5e5e turn=4721 message=OK.",
+			"prompt: prompt in=5e5e turn=0d59 prompt=do: hang",
+			"prompt: prompt in=5e5e turn=0d59 prompt=queued by paw queued",
+			"settled: interrupt in=5e5e turn=0d59",
+			"prompt: prompt in=5e5e turn=419a prompt=do: fail 400 scripted overload",
+			`settled: error in=5e5e turn=419a message=400: {"code":null,"message":"scripted overload","param":null,"type":"invalid_request_error"}`,
+			"prompt: prompt in=5e5e turn=efd3 prompt=do: run sleep 3\ndo: say One.",
+			"prompt: prompt in=5e5e turn=efd3 prompt=do: say Joined. queued",
+			"settled: end in=5e5e turn=efd3 message=Joined.",
+			"shutdown: session_end in=5e5e source=clear", // another conversation follows
+			"start: session_start in=01a2 source=clear",
+			"prompt: prompt in=01a2 turn=79bc prompt=do: say New.",
+			"settled: end in=01a2 turn=79bc message=New.",
+			"shutdown: session_end in=01a2 source=exit",
+		},
 	} {
 		t.Run(cli, func(t *testing.T) {
 			if diff := cmp.Diff(want, briefs(t, cli, recorded(t, cli))); diff != "" {

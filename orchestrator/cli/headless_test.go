@@ -33,6 +33,9 @@ func TestHeadlessResults(t *testing.T) {
 			Type: "unknown", ExitCode: 145,
 			Message: `[API Error: {"error":{"code":401,"message":"fakellm scripted error 401","status":"FAKE","type":"fake_error"}}]`,
 		}},
+		"pi": {"· bash: printf '%s\\n' '1' > 'a.txt'\n· bash: cat a.txt\nheadless ok\n", cli.TurnError{
+			Message: `400: {"code":null,"message":"scripted overload","param":null,"type":"invalid_request_error"}`,
+		}},
 		"qwen": {"headless ok\n", cli.TurnError{Message: "401 fakellm scripted error 401"}},
 		"copilot": {"headless ok\n", cli.TurnError{
 			Type: "authentication", ExitCode: 1,
@@ -89,6 +92,7 @@ func TestHeadlessArgv(t *testing.T) {
 		"gemini":   "--output-format stream-json --session-id=" + id + " -v --prompt=/x y",
 		"qwen":     "--output-format stream-json --session-id=" + id + " -v --prompt=/x y",
 		"copilot":  "--output-format json --session-id=" + id + " -v --prompt=/x y",
+		"pi":       "--mode json --session-id " + id + " -v -- /x y",
 		"demo":     "demo-agent --session-id " + id + " -v -p /x y",
 	} {
 		s := with(func(s *cli.Spec) { s.Prompt, s.Args, s.Hook = "/x y", []string{"-v"}, "/opt/paw" })
@@ -123,6 +127,7 @@ func TestFork(t *testing.T) {
 	for cliName, want := range map[string]string{
 		"claude": "--resume " + from + " --fork-session --session-id " + id + " -- go on",
 		"codex":  "fork -C /r.paw/s/a -c check_for_update_on_startup=false -- " + from + " go on",
+		"pi":     "--session-id " + id + " --fork " + from + " -- go on",
 		"demo":   "demo-agent --session-id " + id + " --fork " + from + " -- go on",
 	} {
 		command, err := get(t, cliName).Fork(s, from)
@@ -168,6 +173,8 @@ func TestLiteral(t *testing.T) {
 		{"gemini", "/etc/hosts is wrong", " /etc/hosts is wrong"},
 		{"qwen", "!ls", " !ls"},
 		{"copilot", "/exit", " /exit "},
+		{"pi", "see @README", "see @README "},
+		{"pi", "#note", "#note"},
 		{"demo", "/exit now", "/exit now"},
 	} {
 		if got, err := get(t, c.cli).Literal(c.prompt); got != c.want || err != nil {

@@ -62,6 +62,7 @@ var recordings = []recording{
 	{name: "copilot.jsonl", cli: "copilot", id: copilotSample, file: func(lab) string {
 		return filepath.Join(".copilot", "session-state", copilotSample, "events.jsonl")
 	}},
+	{name: "pi.jsonl", cli: "pi", id: qwenSample, file: func(l lab) string { return piFile(l, qwenSample) }},
 	{name: "opencode.json", cli: "opencode", id: opencodeID, file: func(lab) string { return "export.json" }},
 }
 
@@ -166,7 +167,7 @@ func TestHistoryMissing(t *testing.T) {
 	l.put(".local/share/opencode/opencode.db", "")
 	s := l.with("00000000-0000-4000-8000-000000000000")
 	s.Executable = exporter(l, "/nowhere")
-	for _, cliName := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "demo"} {
+	for _, cliName := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "demo"} {
 		got, err := get(t, cliName).History(context.Background(), s)
 		var missing *cli.ConversationError
 		if !errors.As(err, &missing) || missing.CLI != cliName || len(got.Messages) > 0 {

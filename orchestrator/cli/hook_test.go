@@ -15,7 +15,7 @@ import (
 )
 
 // reporting are the CLIs that have hooks.
-var reporting = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "demo"}
+var reporting = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "demo"}
 
 // hooked is the spec of a launch with hooks.
 func hooked(s cli.Spec, args ...string) cli.Spec {

@@ -92,6 +92,10 @@ func TestPromptsThatCannotBeTyped(t *testing.T) {
 		{"copilot", "\n !ls", true},
 		{"copilot", "/exit", false},
 		{"copilot", "ls!", false},
+		{"pi", "/quit", true},
+		{"pi", " !ls", true},
+		{"pi", "/tmp/x is gone", false},
+		{"pi", "exit", false},
 	} {
 		_, err := get(t, c.cli).Literal(c.prompt)
 		var refused *cli.PromptError

@@ -21,6 +21,7 @@ func TestUsesOfRealRecords(t *testing.T) {
 		"gemini-resumed.jsonl": "5 answers: 500 in, 0 and 0 cached, 100 out",
 		"qwen.jsonl":           "2 answers: 200 in, 0 and 0 cached, 40 out",
 		"copilot.jsonl":        "1 answers: 100 in, 0 and 0 cached, 20 out",
+		"pi.jsonl":             "5 answers: 500 in, 0 and 0 cached, 100 out",
 		"opencode.json":        "8 answers: 800 in, 0 and 0 cached, 80 out",
 	}
 	for _, r := range recordings {
@@ -72,6 +73,8 @@ func TestUsesWithCaches(t *testing.T) {
 			cli.Use{Input: 23, CacheRead: 100, Output: 7}},
 		{"copilot.jsonl", `{"type":"session.usage_record","timestamp":"2026-01-02T03:04:05Z","data":{"usage":{"inputTokens":143,"outputTokens":7,"cacheReadTokens":100,"cacheWriteTokens":20,"cost":1}}}`,
 			cli.Use{Input: 23, CacheRead: 100, CacheWrite: 20, Output: 7}},
+		{"pi.jsonl", `{"type":"message","timestamp":"2026-01-02T03:04:05Z","message":{"role":"assistant","usage":{"input":23,"output":7,"reasoning":3,"cacheRead":100,"cacheWrite":20,"cost":{"total":0.25}}}}`,
+			cli.Use{Input: 23, CacheRead: 100, CacheWrite: 20, Output: 7, Cost: 0.25, Priced: true}},
 		{"opencode.json", `{"info":{},"messages":[{"info":{"id":"1","role":"assistant","time":{"created":1767323045000},"cost":0.25,"tokens":{"input":23,"output":4,"reasoning":3,"cache":{"read":100,"write":20}}},"parts":[]}]}`,
 			cli.Use{Input: 23, CacheRead: 100, CacheWrite: 20, Output: 7, Cost: 0.25, Priced: true}},
 	} {

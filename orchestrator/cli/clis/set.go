@@ -20,6 +20,7 @@ import (
 	"paw/orchestrator/cli/gemini"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/opencode"
+	"paw/orchestrator/cli/pi"
 	"paw/orchestrator/cli/qwen"
 )
 
@@ -31,7 +32,7 @@ type Set struct {
 
 // drivers lists the known CLIs in the order in which they are shown. CONTRIBUTING.md lists the other
 // places of a new one.
-var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, gemini.Driver, qwen.Driver, copilot.Driver, aider.Driver, demo.Driver}
+var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, gemini.Driver, qwen.Driver, copilot.Driver, pi.Driver, aider.Driver, demo.Driver}
 
 // New returns the known CLIs and those of cfg. An entry of cfg for a known CLI adds to it: its
 // command is a wrapper for the program, unless the entry also has resume, which makes it a CLI of

@@ -296,7 +296,7 @@ var shells = []struct{ name, command string }{
 	{"shell_command", "command"},     // codex
 	{"shell", "command"},             // older codex
 	{"Bash", "command"},              // claude
-	{"bash", "command"},              // opencode, copilot
+	{"bash", "command"},              // opencode, copilot, pi
 	{"run_shell_command", "command"}, // gemini, qwen
 }
 
@@ -304,6 +304,7 @@ var shells = []struct{ name, command string }{
 var writers = []struct{ name, path, content string }{
 	{"Write", "file_path", "content"},      // claude
 	{"write", "filePath", "content"},       // opencode
+	{"write", "path", "content"},           // pi
 	{"write_file", "file_path", "content"}, // gemini, qwen
 	{"create", "path", "file_text"},        // copilot
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // CLIs lists the names that Prepare knows, except demo, which uses no model.
-var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot"}
+var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi"}
 
 // key is the API key of every CLI; the server accepts any.
 const key = "sk-scripted-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -41,6 +41,7 @@ func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 	prepare, ok := map[string]func(*home) []string{
 		"claude": (*home).claude, "codex": (*home).codex, "opencode": (*home).opencode,
 		"gemini": (*home).gemini, "qwen": (*home).qwen, "copilot": (*home).copilot,
+		"pi":   (*home).pi,
 		"demo": func(*home) []string { return nil },
 	}[cli]
 	if !ok {
@@ -261,6 +262,27 @@ func (h *home) copilot() []string {
 	}
 }
 
+// pi writes pi's settings and models. pi asks for no permission of its own: an extension of the home does, as those of
+// users do.
+func (h *home) pi() []string {
+	h.writeJSON(".pi/agent/settings.json", object{
+		"defaultProvider": "scripted", "defaultModel": Model, "enableInstallTelemetry": false, "retry": object{"enabled": false},
+	})
+	h.writeJSON(".pi/agent/models.json", object{"providers": object{"scripted": object{
+		"baseUrl": h.baseURL + "/v1", "api": "openai-completions", "apiKey": key,
+		"models": list{object{"id": Model, "name": "Scripted", "contextWindow": 100000, "maxTokens": 8000}},
+	}}})
+	h.write(".pi/agent/extensions/ask.js", fmt.Sprintf(`export default (pi) => {
+  pi.on("tool_call", async ({ toolName, input }, ctx) => {
+    if (toolName !== "bash" || !input.command.startsWith(%q)) return
+    const choice = ctx.hasUI && (await ctx.ui.select("Run this command?\n\n" + input.command, ["Yes", "No"]))
+    if (choice !== "Yes") return { block: true, reason: "the user refused it" }
+  })
+}
+`, AskPrefix))
+	return []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"}
+}
+
 // Manners describe the behaviour of a CLI at its terminal where the CLIs differ.
 type Manners struct {
 	Asks  string   // text on the screen while the CLI asks for a permission
@@ -278,5 +300,6 @@ var MannersOf = map[string]Manners{
 	"gemini":   {Asks: "Allow execution of", Allow: []string{"Enter"}},
 	"qwen":     {Asks: "Allow execution of", Allow: []string{"Enter"}},
 	"copilot":  {Asks: "Do you want to run this command?", Allow: []string{"Enter"}, Background: true},
+	"pi":       {Asks: "Run this command?", Allow: []string{"Enter"}},
 	"demo":     {Asks: "[y/n]", Allow: []string{"y"}},
 }

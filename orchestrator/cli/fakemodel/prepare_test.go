@@ -53,6 +53,7 @@ func TestPrepare(t *testing.T) {
 		"opencode": {"XDG_CONFIG_HOME=DIR/.config", ".config/opencode/opencode.json"},
 		"gemini":   {"GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:1", ".gemini/policies/scripted.toml"},
 		"qwen":     {"OPENAI_BASE_URL=http://127.0.0.1:1/v1", ".qwen/settings.json"},
+		"pi":       {"PI_OFFLINE=1", ".pi/agent/models.json"},
 		"copilot":  {"COPILOT_PROVIDER_BASE_URL=http://127.0.0.1:1/v1", ".copilot/config.json"},
 	} {
 		dir := filepath.Join(t.TempDir(), "a home")
@@ -101,7 +102,7 @@ func TestPrepareTrustsTheRealPath(t *testing.T) {
 
 func TestPrepareUnknown(t *testing.T) {
 	_, err := Prepare("aider", t.TempDir(), t.TempDir(), "http://127.0.0.1:1")
-	const want = "aider: unknown CLI, it is one of claude, codex, opencode, gemini, qwen, copilot or demo"
+	const want = "aider: unknown CLI, it is one of claude, codex, opencode, gemini, qwen, copilot, pi or demo"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -3,6 +3,7 @@ package fakemodel
 import (
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"paw/config/lazyregexp"
@@ -34,7 +35,7 @@ func newRequest(protocol, model string, stream bool) request {
 // directories matches the ways in which CLIs tell the model their working directory.
 var directories = []lazyregexp.Regexp{
 	lazyregexp.New(`(?i)working directory(?: is)?:[ \t]*(/[^\n<]+)`),               // claude, opencode, copilot
-	lazyregexp.New(`<cwd>(/[^\n<]+)</cwd>`),                                        // codex
+	lazyregexp.New(`<cwd>\s*(/[^\n<]+)\s*</cwd>`),                                  // codex, pi
 	lazyregexp.New(`(?i)working in the directory:[ \t]*(/[^\n<]+)`),                // qwen
 	lazyregexp.New(`(?i)workspace directories:\**[ \t]*\n[ \t]*-[ \t]*(/[^\n<]+)`), // gemini
 }
@@ -252,7 +253,8 @@ func (q request) write(a action) (call, bool) {
 		file = path.Join(q.directory, file)
 	}
 	for _, w := range writers {
-		if t, ok := q.tools[w.name]; ok {
+		t, ok := q.tools[w.name]
+		if needs := t.parameters.Required; ok && (len(needs) == 0 || slices.Contains(needs, w.path)) {
 			return t.call(map[string]any{w.path: file, w.content: a.text}), true
 		}
 	}

@@ -137,6 +137,7 @@ func TestToolsOfEachCLI(t *testing.T) {
 	}{
 		"opencode": {`{"write":{},"bash":{"required":["command","description"],"properties":{"description":{"type":"string"}}}}`,
 			write, `write {"content":"x\n","filePath":"/r/a"}`},
+		"pi": {`{"write":{"required":["path","content"]},"bash":{}}`, write, `write {"content":"x\n","path":"/r/a"}`},
 		"a required argument": {`{"bash":{"required":["command","description"],"properties":{"description":{"type":"string"}}}}`,
 			ask, `bash {"command":"env PAW_ASK=1 sh -c 'make'","description":"scripted"}`},
 		"copilot": {`{"create":{},"bash":{"required":["mode"],"properties":{"mode":{"type":"string","enum":["sync","async"]}}}}`,

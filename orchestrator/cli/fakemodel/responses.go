@@ -130,7 +130,7 @@ func (openai) failure(status int, message string) any {
 	return object{"error": object{"message": message, "type": kind, "param": nil, "code": nil}}
 }
 
-// chat speaks OpenAI's chat completions, for opencode, qwen and copilot.
+// chat speaks OpenAI's chat completions, for opencode, qwen, copilot and pi.
 type chat struct{ openai }
 
 func (chat) parse(_ *http.Request, body []byte) (request, error) {

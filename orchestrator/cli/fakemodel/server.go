@@ -1,5 +1,5 @@
 // Package fakemodel is a scripted model server: it lets the real claude, codex, opencode, gemini,
-// qwen and copilot work on loopback without an account. Tests use it, and `paw doctor --cli`.
+// qwen, copilot and pi work on loopback without an account. Tests use it, and `paw doctor --cli`.
 //
 // The script is in the prompt, in the words of paw's built-in demo agent: each line `do: STEP` is a
 // step, and a prompt without one is noted in NOTES.md and committed. The CLI does the steps with
