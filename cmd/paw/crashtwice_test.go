@@ -35,6 +35,18 @@ func (w *world) kill(at string, command ...string) {
 	if out := w.pawWith([]string{"PAW_TEST_KILL=" + at}, command...); out.code != 137 && out.code != 0 {
 		w.t.Fatalf("neither killed at %s nor done: exit code %d\n%s%s", at, out.code, out.stdout, out.stderr)
 	}
+	// The killed paw may have begun to start a server a moment before, which no later command can know: as a client of tmux, or
+	// as a copy of itself that is to become one.
+	begun := strings.Join(command, " ")
+	waitFor(w.t, "nothing goes on with what was killed", func() bool {
+		for line := range strings.Lines(w.run(w.root, nil, "ps", "axeww", "-o", "comm=,command=").stdout) {
+			client := strings.HasPrefix(line, "tmux") && !strings.HasPrefix(line, "tmux: server")
+			if strings.Contains(line, w.root) && (client || strings.Contains(line, begun)) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // TestKilledTwice kills a command after each of its steps, and then the recover after it, each time
