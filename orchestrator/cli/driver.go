@@ -158,7 +158,7 @@ type Facts struct {
 	// SilentErrors means that no hook reports a turn that ended with an error; the CLI's record
 	// does.
 	SilentErrors bool
-	EscapeAgain  string // text on the screen where a second Escape has to confirm the first that interrupts a turn
+	EscapeAgain  []string // texts on the screen where a second Escape has to confirm the first that interrupts a turn
 }
 
 // UnseenTurns is Facts.Turns of a CLI whose turns nothing shows.

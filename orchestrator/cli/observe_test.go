@@ -353,6 +353,13 @@ func TestOtherEnds(t *testing.T) {
 	if got := observed(t, "copilot", l.with(copilot), open(t, copilot, "", "01:15:20")); got != want {
 		t.Error(cmp.Diff(want, got))
 	}
+	const taken = `{"type":"session.usage_checkpoint","data":{"promptCacheBreakState":[{"pendingRewriteSources":["rewind"]}]},"timestamp":"2026-11-21T01:15:26.000Z"}` + "\n"
+	for after, want := range map[string]string{taken: "01:15:26.000 transcript interrupt in=f858", taken + lines[0]: "busy"} { // the prompt is off the record, or another one is there
+		l.put(".copilot/session-state/"+copilot+"/events.jsonl", after)
+		if got := observed(t, "copilot", l.with(copilot), open(t, copilot, "", "01:15:10")); !strings.Contains(got, want) {
+			t.Errorf("after a rewind: %s, want %s", got, want)
+		}
+	}
 	l.put(".copilot/session-state/"+copilot+"/events.jsonl", strings.Join(lines[2:5], ""))
 	if got := observed(t, "copilot", l.with(copilot), waiting(t, copilot, "", "01:15:25", "01:15:25.275")); !strings.HasSuffix(got, " waiting may I?") {
 		t.Error(got)

@@ -180,7 +180,7 @@ type Ready struct {
 	Silent bool          // the only sign that a working CLI has queued a prompt is that the box is empty again
 	Steady time.Duration // how long the box of a fresh launch must stay empty before the CLI is taken to read keys
 	Settle time.Duration // pause between a paste and Enter
-	// Clear is a key, by its tmux name, that deletes a line or more of the input box and does
-	// nothing to an empty one; "" where there is no such key.
-	Clear string
+	// Clear lists keys, by their tmux names, that together delete a line or more of the input box and do
+	// nothing to an empty one; none where there are no such keys.
+	Clear []string
 }

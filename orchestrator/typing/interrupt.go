@@ -3,6 +3,7 @@ package typing
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,7 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 		h.Step("interrupt.pressed")
 		again := t.cli.Facts().EscapeAgain
 		if asked {
-			again = "" // it may still be there
+			again = nil // it may still be there
 		}
 		var last *turn.Record
 		if last, asked, err = t.ends(ctx, number, again); err != nil || last != nil {
@@ -87,7 +88,7 @@ func (t answerer) open(ctx context.Context) (number int, last *turn.Record, err 
 // ends waits after Escape until the turn has ended, and returns the agent's last turn then. It returns nil where Escape has to be
 // pressed once more: the CLI asks for that on its screen (asked is true), or the turn still runs after interruptPatience. In some
 // CLIs an Escape too many opens a menu.
-func (t answerer) ends(ctx context.Context, number int, again string) (last *turn.Record, asked bool, err error) {
+func (t answerer) ends(ctx context.Context, number int, again []string) (last *turn.Record, asked bool, err error) {
 	for end := t.App.Now().Add(interruptPatience); t.App.Now().Before(end); poll.Sleep(ctx, 2*poll.Tick) {
 		if ctx.Err() != nil {
 			return nil, false, errs.New(errs.Interrupted, "%s: Escape was pressed; whether turn %d has ended is not known", t.Record.Name, number)
@@ -96,7 +97,7 @@ func (t answerer) ends(ctx context.Context, number int, again string) (last *tur
 		if err != nil || now != number {
 			return last, false, err
 		}
-		if shot, err := t.client.Look(ctx, t.program); err == nil && again != "" && strings.Contains(shot.Text, again) {
+		if shot, err := t.client.Look(ctx, t.program); err == nil && slices.ContainsFunc(again, func(text string) bool { return strings.Contains(shot.Text, text) }) {
 			return nil, true, nil
 		}
 	}

@@ -188,7 +188,7 @@ func (t *sender) stuck(ctx context.Context, err error, so string) error {
 // first word of the answer; codex puts one back that came before it had drawn the end of the turn
 // before.
 func (t *sender) putBack(a *observe.Agent, draft string) bool {
-	if t.ready.Clear == "" || draft == "" {
+	if len(t.ready.Clear) == 0 || draft == "" {
 		return false
 	}
 	last := a.Turns.Last
@@ -223,7 +223,7 @@ func (t *sender) madeOf(draft string, prompts ...string) bool {
 // clear empties the box and returns what the screen shows then. It presses a few keys at a time, once
 // those before are read: a CLI takes many keys at once for a paste.
 func (t *sender) clear(ctx context.Context) (cli.Screen, error) {
-	keys := slices.Repeat([]string{t.ready.Clear}, 8)
+	keys := slices.Repeat(t.ready.Clear, 8)
 	for end := t.App.Now().Add(clearPatience); !t.isEmpty(ctx) && t.App.Now().Before(end) && ctx.Err() == nil; {
 		if t.program.HasRead() {
 			if err := t.strike(ctx, "", keys...); err != nil {

@@ -136,7 +136,7 @@ func (t *sender) pasteParts(ctx context.Context) error {
 // removePrompt clears the typed part of a prompt from the box and returns why, extended by a note
 // when the text stays.
 func (t *sender) removePrompt(ctx context.Context, why error) error {
-	if t.ready.Clear != "" {
+	if len(t.ready.Clear) > 0 {
 		if box, err := t.clear(ctx); err == nil && box.Box == cli.BoxEmpty {
 			return why
 		}
@@ -175,7 +175,7 @@ func (t *sender) enterNow(ctx context.Context) error {
 		return t.unconfirmed("the prompt was typed, and its input box stays empty")
 	case t.boxed && t.isGone():
 		return t.unconfirmed("the prompt was typed, and its input box is not on the screen")
-	case t.notAlone(box.Draft) && !t.again && t.ready.Clear != "" && t.ownWords(box.Draft):
+	case t.notAlone(box.Draft) && !t.again && len(t.ready.Clear) > 0 && t.ownWords(box.Draft):
 		return t.typeAgain(ctx)
 	case t.notAlone(box.Draft):
 		return t.unconfirmed("the prompt was typed, and not sent: there is other text in its input box%s", quoted(box.Draft))

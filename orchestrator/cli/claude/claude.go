@@ -32,7 +32,7 @@ func (driver) Facts() cli.Facts {
 // Ready needs no dialog check: claude reports SessionStart only after the user has trusted the
 // folder.
 func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: "C-u"}
+	return cli.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: []string{"C-u"}}
 }
 
 // Marks lists the variables that claude 2.1.197 sets.

@@ -119,7 +119,7 @@ func (driver) Literal(prompt string) (string, error) {
 }
 
 // Ready relies on the composer: codex reports SessionStart only with the first prompt.
-func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Clear: "C-u"} }
+func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Clear: []string{"C-u"}} }
 
 // Marks lists the variables that codex 0.169 sets.
 func (driver) Marks() []string {

@@ -87,7 +87,7 @@ var words = append(slices.Clone(prompts.Exits), "help")
 
 // Ready relies on the input box: copilot reports sessionStart only with the first prompt.
 func (driver) Ready() cli.Ready {
-	return cli.Ready{Box: true, Silent: true, Settle: 500 * time.Millisecond}
+	return cli.Ready{Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u", "BSpace"}}
 }
 
 func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
@@ -95,7 +95,8 @@ func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
 func (driver) Facts() cli.Facts {
 	return cli.Facts{
 		ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id",
-		Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true, EscapeAgain: "again to interrupt",
+		Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
+		EscapeAgain: []string{"again to interrupt", "again to edit prompt"}, // the second one before the first word of the answer
 	}
 }
 

@@ -102,7 +102,15 @@ type eventLine struct {
 		Message   string `json:"message"`
 		HookType  string `json:"hookType"`
 		RequestID string `json:"requestId"`
+		Caches    []struct {
+			Rewrites []string `json:"pendingRewriteSources"`
+		} `json:"promptCacheBreakState"`
 	} `json:"data"`
+}
+
+// rewinds reports whether copilot has taken something off the record just before.
+func (l eventLine) rewinds() bool {
+	return len(l.Data.Caches) > 0 && slices.Contains(l.Data.Caches[0].Rewrites, "rewind")
 }
 
 // flush is how long the record may lag behind a hook: copilot writes it every 100 ms.
@@ -146,6 +154,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		return seen, nil
 	}
 	granted, open, closed := false, false, map[string]bool{} // state of the permission requests of this turn
+	taken := true                                            // the turn is off the record: nothing but a rewind came since
 	err := records.EachBack(file, func(line eventLine) bool {
 		if line.Timestamp.IsZero() {
 			return true
@@ -157,6 +166,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 			seen.Known, seen.Busy, seen.At, seen.Source = true, true, line.Timestamp, session.SourceTranscript
 		}
 		e := turn.Event{Conversation: s.ConversationID, Transcript: file}
+		taken = taken && line.rewinds()
 		switch line.Type {
 		case "permission.requested":
 			open = open || !closed[line.Data.RequestID]
@@ -175,6 +185,9 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 		seen.Busy, seen.Ended, seen.At = false, &e, line.Timestamp
 		return false
 	})
+	if taken && seen.Busy { // Esc twice before the first word of the answer: the prompt is in the box again
+		seen.Busy, seen.Ended = false, &turn.Event{Conversation: s.ConversationID, Transcript: file, Kind: turn.KindInterrupt}
+	}
 	if seen.Busy && last.Waiting && (open || !granted) {
 		seen.Busy, seen.Waiting, seen.Question = false, true, last.Question
 	}

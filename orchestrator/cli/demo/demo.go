@@ -123,7 +123,7 @@ func (d driver) Literal(prompt string) (string, error) {
 
 // Ready needs no wait after the start event: the demo CLI reads what was typed before it started.
 func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Silent: true, Clear: "C-u"}
+	return cli.Ready{Event: true, Box: true, Silent: true, Clear: []string{"C-u"}}
 }
 
 // Marks lists the variable that a launch sets.

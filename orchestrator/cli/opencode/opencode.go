@@ -168,7 +168,7 @@ func (driver) Environment() []string {
 // it is started.
 func (driver) Facts() cli.Facts {
 	return cli.Facts{
-		Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: "again to interrupt",
+		Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
 		Leaves: []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
 	}
 }

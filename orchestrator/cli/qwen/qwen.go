@@ -90,7 +90,7 @@ func (q driver) Literal(prompt string) (string, error) {
 // bracketed paste, and loses line breaks pasted before that; the event comes later, but also while
 // qwen asks for a login. qwen loses an Enter right after a paste, hence Settle.
 func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: "C-u"}
+	return cli.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u"}}
 }
 
 func (driver) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
