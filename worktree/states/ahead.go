@@ -71,7 +71,7 @@ func chainOf(known map[string]line, state string) Ahead {
 			step.Made, parents = parents[len(parents)-1], parents[:len(parents)-1]
 			a.has[step.Made] = known[step.Made].id != ""
 			if _, ahead := known[step.From]; !a.has[step.Made] && ahead { // the branch has what was committed
-				step = Step{From: step.Made, To: at.id, Of: at.by}
+				step = Step{From: step.Made, To: at.id, Of: at.by, at: at.at}
 			}
 		}
 		for _, got := range parents[1:] {
