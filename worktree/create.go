@@ -270,11 +270,11 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	return err
 }
 
-// besideHalfMade reports whether git failed because another git is adding a worktree of its own, and has not yet written
-// what it has opened. It says so of an empty file, with the error of a call that succeeded.
+// besideHalfMade reports whether git could not read the registration of another worktree. Mostly another git is adding that one,
+// and has made the file but not written it yet: the reason that git gives for an empty file is another one with each libc.
 func besideHalfMade(err error) bool {
 	failed, ok := errors.AsType[*git.Error](err)
-	return ok && failed.Said("commondir: Success")
+	return ok && failed.Said("failed to read ") && failed.Said("/commondir: ")
 }
 
 // clear moves what a failed add has left to the trash.
