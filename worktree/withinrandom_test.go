@@ -59,7 +59,7 @@ func (w *random) step() string {
 	path := w.path(name)
 	text := strings.Repeat([]string{"x\n", "x\r\n"}[w.IntN(2)], w.IntN(3)) + string(rune('a'+w.IntN(3))) + "\n"
 	run := func(args ...string) { _ = git.In(w.p.Path).Run(w.t.Context(), args...) }
-	for _, at := range []string{path, w.path(other)} { // whoever writes to a pipe waits
+	for _, at := range []string{filepath.Dir(path), path, w.path(other)} { // whoever opens a pipe waits, and os.RemoveAll opens what a path is in
 		if info, err := os.Stat(at); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 			_ = os.Remove(at)
 		}
