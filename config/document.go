@@ -265,10 +265,14 @@ func isBare(part string) bool {
 }
 
 // Nearest returns the candidate with the smallest edit distance to name, the first of several; ""
-// if in each more than a third of the letters differ, or as many as the shorter name has.
+// if in each more than a third of the letters differ, or as many as the shorter name has. A name with
+// another number, as work_2 for work_1, is another name.
 func Nearest(name string, candidates []string) string {
 	best, bestDistance := "", -1
 	for _, candidate := range candidates {
+		if digits(name) != digits(candidate) {
+			continue
+		}
 		d := distance(strings.ToLower(name), strings.ToLower(candidate))
 		if d > (max(len(name), len(candidate))+2)/3 || d > 0 && d >= min(len(name), len(candidate)) {
 			continue
@@ -278,6 +282,16 @@ func Nearest(name string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// digits returns the digits of a name, in their order.
+func digits(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, name)
 }
 
 // distance returns the edit distance from a to b: insertions, deletions, substitutions, and swaps

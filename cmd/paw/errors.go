@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config/display"
-	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 )
 
@@ -28,10 +27,7 @@ func (a *invocation) printError(err error) {
 	if _, ok := errors.AsType[exitStatus](err); ok {
 		return
 	}
-	message, hints := strings.TrimSpace(err.Error()), app.HintsOf(err)
-	if line := (suggester{a}).instead(err); line != "" {
-		hints = append([]string{line}, hints...)
-	}
+	message, hints := strings.TrimSpace(err.Error()), suggester{a}.hintsOf(err)
 	if a.json {
 		notes := absent
 		if len(a.notes) > 0 {

@@ -98,7 +98,7 @@ func TestHelpOfWords(t *testing.T) {
 			t.Errorf("%v: ends with %d, prints\n%s", words, code, page)
 		}
 	}
-	for word, hint := range map[string]string{"state": "paw help states", "exit-code": "paw help exit-codes", "exitcodes": "paw help exit-codes", "stauts": "paw status"} {
+	for word, hint := range map[string]string{"state": "paw help states", "exit-code": "paw help exit-codes", "exitcodes": "paw help exit-codes", "stauts": "paw help status"} {
 		if page, code := helpOf("help", word); code != 2 || !strings.Contains(page, "paw: hint: "+hint+"\n") {
 			t.Errorf("%s: ends with %d, prints\n%s", word, code, page)
 		}

@@ -40,7 +40,7 @@ func hostNamed(h *app.App, name string) (hosts.Host, error) {
 	}
 	if near := config.Nearest(name, slices.Sorted(maps.Keys(h.Config.Hosts))); near != "" {
 		e.Message += fmt.Sprintf(" (did you mean %s?)", near)
-		e.Instead = errs.Instead{Of: name + ":", By: near + ":"}
+		e.Instead = errs.Instead{Of: name, By: near}
 	}
 	return hosts.Host{}, e.Hint("paw host list")
 }

@@ -8,51 +8,45 @@ import (
 	"paw/session"
 )
 
-func TestLineWithANameThatCouldBe(t *testing.T) {
-	for typed, want := range map[string]string{
-		"add --cli a-b=demo":                         "paw add --cli a_b=demo",
-		"add --cli=x=demo,a-b=demo --prompt a-b":     "paw add --cli=x=demo,a_b=demo --prompt a-b",
-		"start --cli demo --name a-b -d":             "paw start --cli demo --name a_b -d",
-		"start --cli a-b=demo --name a-b":            "paw start --cli a_b=demo --name a_b",
-		"start --cli a-b=demo --branches a-b":        "paw start --cli a_b=demo --branches a-b",
-		"send a-b hello":                             "",
-		"start --prompt a-b --cli demo --name=other": "",
-	} {
-		a := suggester{&invocation{typed: strings.Fields(typed)}}
-		if got := a.instead(session.ValidateName("agent", "a-b")); got != want {
-			t.Errorf("%s: %q, want %q", typed, got, want)
-		}
+// A line that is pasted has everything else that was typed, and a name is replaced only where one place has it.
+func TestLineWithAnotherName(t *testing.T) {
+	noAgent := func(of, by string) error {
+		e := errs.New(errs.NotFound, "%s: no such agent", of)
+		e.Instead = errs.Instead{Of: of, By: by}
+		return e
 	}
-	blank := suggester{&invocation{typed: []string{"start", "--name", " ", "--cli", "demo"}}}
-	if got, want := blank.instead(session.ValidateName("session", " ")), "paw start --cli demo"; got != want {
-		t.Errorf("a blank name: %q, want %q", got, want)
-	}
-	if got := (suggester{&invocation{typed: []string{"add", "--cli", "---=demo"}}}).instead(session.ValidateName("agent", "---")); got != "" {
-		t.Errorf("a name made of nothing: %q", got)
-	}
-}
-
-// A line that is pasted has everything else that was asked for.
-func TestLineWithOneItemReplaced(t *testing.T) {
-	agent := errs.Instead{Of: "demo=demo", By: "demo_2=demo", In: []string{"--cli"}}
-	branch := errs.Instead{Of: "demo", By: "demo-2", In: []string{"--branches", "--branch"}}
+	badAgent, badSession := session.ValidateName("agent", "a-b"), session.ValidateName("session", "a-b")
 	for _, one := range []struct {
-		asked       errs.Instead
+		err         error
 		typed, want string
 	}{
-		{agent, "add --cli demo=demo --cli kid=demo", "paw add --cli demo_2=demo --cli kid=demo"},
-		{agent, "add --cli=demo=demo,kid=demo --prompt demo=demo", "paw add --cli=demo_2=demo,kid=demo --prompt demo=demo"},
-		{agent, "start --cli demo=demo --cli demo=demo", "paw start --cli demo=demo --cli demo_2=demo"},
-		{agent, "start --cli demo=demo,demo=demo", "paw start --cli demo=demo,demo_2=demo"},
-		{agent, "start --preset demo=demo", ""},
-		{branch, "start --cli demo,demo --branches demo,demo", "paw start --cli demo,demo --branches demo,demo-2"},
-		{branch, "start --branches demo --cli demo=demo", "paw start --branches demo-2 --cli demo=demo"},
-		{branch, "run --cli demo --branch=demo --prompt demo", "paw run --cli demo --branch=demo-2 --prompt demo"},
-		{branch, "start --cli demo --branches demo/x", ""},
+		{badAgent, "add --cli a-b=demo", "paw add --cli a_b=demo"},
+		{badAgent, "add --cli=x=demo,a-b=demo --prompt a-b", "paw add --cli=x=demo,a_b=demo --prompt a-b"},
+		{badAgent, "start --cli a-b=demo --branches a-b --name a-b", "paw start --cli a_b=demo --branches a-b --name a-b"},
+		{badAgent, "send a-b hello", ""},
+		{badAgent, "start --prompt a-b --cli demo --name=other", ""},
+		{badSession, "start --cli demo --name a-b -d", "paw start --cli demo --name a_b -d"},
+		{session.ValidateName("agent", "---"), "add --cli ---=demo", ""},
+		{session.ValidateName("session", " "), "start --cli demo --name _", ""},
+		{noAgent("demo=demo", "demo_2=demo"), "add --cli demo=demo --cli kid=demo", "paw add --cli demo_2=demo --cli kid=demo"},
+		{noAgent("demo=demo", "demo_2=demo"), "add --cli=demo=demo,kid=demo", "paw add --cli=demo_2=demo,kid=demo"},
+		{noAgent("demo=demo", "demo_2=demo"), "start --cli demo=demo,demo=demo", ""},
+		{noAgent("demo", "demo-2"), "run --cli other --branch=demo", "paw run --cli other --branch=demo-2"},
+		{noAgent("demo", "demo-2"), "start --cli x --branches demo/x", ""},
+		{noAgent("demo,demo,x", "demo"), "start --cli demo,demo,x", "paw start --cli demo"},
+		{noAgent("serach", "search"), "diff shop/serach@1 --stat -- a.txt", "paw diff shop/search@1 --stat -- a.txt"},
+		{noAgent("serach", "search"), "send gpu:shop/serach,auth 'the serach'", "paw send gpu:shop/search,auth 'the serach'"},
+		{noAgent("serach", "search"), "send serach serach", ""},
+		{noAgent("serach", "search"), "send serachable hi", ""},
+		{noAgent("gpuu", "gpu"), "send gpuu:a 'gpuu: is slow'", "paw send gpu:a 'gpuu: is slow'"},
+		{noAgent("", ""), "status", ""},
+		{noAgent("nosuch", ""), "diff nosuch", ""},
 	} {
-		refused := errs.New(errs.Usage, "%s: taken", one.asked.Of)
-		refused.Instead = one.asked
-		if got := (suggester{&invocation{typed: strings.Fields(one.typed)}}).instead(refused); got != one.want {
+		words := strings.Fields(one.typed)
+		if text := strings.Index(one.typed, " '"); text >= 0 {
+			words = append(strings.Fields(one.typed[:text]), strings.Trim(one.typed[text:], " '"))
+		}
+		if got := (suggester{&invocation{typed: words}}).instead(one.err); got != one.want {
 			t.Errorf("%s: %q, want %q", one.typed, got, one.want)
 		}
 	}

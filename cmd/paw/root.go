@@ -199,12 +199,7 @@ func (g suggester) withUnits(wrong *pflag.InvalidValueError) (lines []string) {
 		return nil
 	}
 	for _, unit := range []string{"s", "m"} {
-		if line := g.lineWith(func(flag, value string) string {
-			if flag == "--"+wrong.GetFlag().Name && value == number {
-				return value + unit
-			}
-			return value
-		}); line != "" {
+		if line := g.retyped(number, number+unit); line != "" {
 			lines = append(lines, line)
 		}
 	}

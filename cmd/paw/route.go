@@ -118,12 +118,16 @@ func (r router) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.Host, 
 		}
 		return next(cmd, args)
 	}
-	return r.runThere(cmd, h, host, r.withValues(func(flag, value string) string {
-		if flag == "--session" && value == host.Name+":"+name {
-			return name
+	words := slices.Clone(r.typed)
+	for i, word := range words {
+		switch {
+		case word == "--session="+host.Name+":"+name:
+			words[i] = "--session=" + name
+		case word == host.Name+":"+name && i > 0 && words[i-1] == "--session":
+			words[i] = name
 		}
-		return value
-	}))
+	}
+	return r.runThere(cmd, h, host, words)
 }
 
 // namesIn returns the words of a command that may be names of agents.

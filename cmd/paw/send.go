@@ -291,7 +291,7 @@ func templateNamed(h *app.App, name string) (string, error) {
 	}
 	known := slices.Sorted(maps.Keys(h.Config.Prompts))
 	e := errs.New(errs.Usage, "template %s: not under [prompts] in the configuration (%s)", name, cmp.Or(strings.Join(known, ", "), "there is none"))
-	e.Instead = errs.Instead{Of: name, By: config.Nearest(name, known), In: []string{"--template"}}
+	e.Instead = errs.Instead{Of: name, By: config.Nearest(name, known)}
 	if e.Instead.By == "" {
 		e.Instead = errs.Instead{}
 		return "", e.Hint("paw config")

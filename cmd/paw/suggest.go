@@ -16,49 +16,60 @@ import (
 // suggester finds the command line that was meant by one that paw refuses.
 type suggester struct{ *invocation }
 
-// instead returns the typed command line with the name that err suggests in place of the wrong one,
-// "" if err suggests none or the line does not contain the wrong name.
-func (g suggester) instead(err error) string {
-	var e *errs.Error
+// hintsOf returns the hints of an error: the typed command line with the name that the error suggests in place of the wrong one,
+// and the hints that it has. Without any, for a name that cannot be or is taken, it is the help of the command.
+func (g suggester) hintsOf(err error) []string {
+	hints := app.HintsOf(err)
+	if line := g.instead(err); line != "" {
+		return append([]string{line}, hints...)
+	}
 	var name *session.NameError
+	var e *errs.Error
+	if len(hints) == 0 && g.ran != nil && (errors.As(err, &name) || errors.As(err, &e) && e.Instead.By != "") {
+		hints = []string{g.ran.CommandPath() + " --help"}
+	}
+	return hints
+}
+
+// instead returns "" if err suggests no name, or the line does not have the wrong name exactly once.
+func (g suggester) instead(err error) string {
+	var name *session.NameError
+	var e *errs.Error
 	switch {
-	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.Of == everybody:
-		return g.retypedForAll()
-	case errors.As(err, &e) && strings.HasSuffix(e.Instead.Of, ":"):
-		return g.retypedHost(e.Instead)
-	case errors.As(err, &e) && e.Kind == errs.NotFound && e.Instead.By != "":
-		return g.retypedAgent(e.Instead.Of, e.Instead.By)
-	case errors.As(err, &e) && e.Instead.By != "":
-		return g.retyped(e.Instead)
+	case errors.As(err, &name) && name.Kind == "agent":
+		return g.retyped(name.Name+"=", session.NameFrom(name.Name)+"=")
 	case errors.As(err, &name):
-		if usable := session.NameFrom(name.Name); usable != "" {
-			return g.renamed(name.Name, usable)
-		}
-		if name.Kind == "session" {
-			return g.typedWithout("--name")
-		}
+		return g.retyped(name.Name, session.NameFrom(name.Name))
+	case !errors.As(err, &e):
+		return ""
+	case e.Kind == errs.NotFound && e.Instead.Of == everybody:
+		return g.retypedForAll()
 	}
-	return ""
+	return g.retyped(e.Instead.Of, e.Instead.By)
 }
 
-// withValues returns the typed words with the values of flags changed, behind = or in the next word.
-// The last value is the first that change gets.
-func (a *invocation) withValues(change func(flag, value string) string) []string {
-	words := slices.Clone(a.typed)
-	for i, word := range slices.Backward(words) {
-		if flag, value, joined := strings.Cut(word, "="); joined && strings.HasPrefix(word, "-") {
-			words[i] = flag + "=" + change(flag, value)
-		} else if i > 0 {
-			words[i] = change(a.typed[i-1], word)
+// retyped returns the typed command line with a name replaced: a word of its own, the value of a flag, or an item of a list,
+// perhaps with a host or a session before it and a turn or a CLI behind it. It is "" where the line does not have the name
+// exactly once: nobody knows which was meant.
+func (g suggester) retyped(name, by string) string {
+	words, found := slices.Clone(g.typed), 0
+	for i, word := range words {
+		if name == "" || by == "" || strings.Trim(by, "_=") == "" || strings.ContainsAny(word, " \t\n") { // a text
+			continue
+		}
+		for at := 0; ; {
+			next := strings.Index(word[at:], name)
+			if next < 0 {
+				break
+			}
+			begin, end := at+next, at+next+len(name)
+			if at = end; (begin == 0 || strings.ContainsRune("=,:/", rune(word[begin-1]))) && (end == len(word) || strings.ContainsRune("=,:@", rune(word[end])) || strings.HasSuffix(name, ":") || strings.HasSuffix(name, "=")) {
+				words[i] = word[:begin] + by + word[end:]
+				found++
+			}
 		}
 	}
-	return words
-}
-
-// lineWith is withValues as a command line, "" if nothing changes.
-func (g suggester) lineWith(change func(flag, value string) string) string {
-	words := g.withValues(change)
-	if slices.Equal(words, g.typed) {
+	if found != 1 {
 		return ""
 	}
 	return pasted(words)
@@ -73,146 +84,18 @@ func pasted(words []string) string {
 	return line
 }
 
-// retyped returns the typed command line with one item of a list replaced, "" if no list has the
-// item. It replaces the last of several, because the second of two agents or branches of the same
-// name is the one that is refused. An item may also be the whole list.
-func (g suggester) retyped(asked errs.Instead) string {
-	done := false
-	return g.lineWith(func(flag, list string) string {
-		if done || !slices.Contains(asked.In, flag) {
-			return list
-		}
-		if done = list == asked.Of; done {
-			return asked.By
-		}
-		items := strings.Split(list, ",")
-		for i, item := range slices.Backward(items) {
-			if done = strings.TrimSpace(item) == asked.Of; done {
-				items[i] = asked.By
-				break
-			}
-		}
-		return strings.Join(items, ",")
-	})
-}
-
-// renamed returns the typed command line with another name for a session or an agent, "" if it has
-// no such name.
-func (g suggester) renamed(name, by string) string {
-	return g.lineWith(func(flag, value string) string {
-		switch {
-		case flag == "--name" && value == name:
-			return by
-		case flag != "--cli":
-			return value
-		}
-		items := strings.Split(value, ",")
-		for i, item := range items {
-			if agent, cli, pair := strings.Cut(item, "="); pair && agent == name {
-				items[i] = by + "=" + cli
-			}
-		}
-		return strings.Join(items, ",")
-	})
-}
-
-// typedWithout returns the typed command line without a flag and its value.
-func (g suggester) typedWithout(flag string) string {
-	var words []string
-	for i, word := range g.typed {
-		if word != flag && !strings.HasPrefix(word, flag+"=") && (i == 0 || g.typed[i-1] != flag) {
-			words = append(words, word)
-		}
-	}
-	return pasted(words)
-}
-
-// otherNumber reports whether two names of agents, as work_1 and work_2, have different digits: then neither is a mistyped
-// other. A name of digits only is the number of an agent at the desk.
-func otherNumber(name, by string) bool {
-	digits := func(s string) string {
-		return strings.Map(func(r rune) rune {
-			if r < '0' || r > '9' {
-				return -1
-			}
-			return r
-		}, s)
-	}
-	return digits(name) != name && digits(name) != digits(by)
-}
-
-// retypedAgent returns the typed command line with another agent, "" if the line does not contain
-// the agent, or the other agent has another number.
-func (g suggester) retypedAgent(name, by string) string {
-	if g.ran == nil || otherNumber(name, by) {
-		return ""
-	}
-	words, found := slices.Clone(g.ran.Flags().Args()), false
-	for i, word := range words {
-		items := strings.Split(word, ",")
-		for k, item := range items {
-			of, agent := "", item
-			if at := strings.LastIndexByte(item, '/'); at >= 0 {
-				of, agent = item[:at+1], item[at+1:]
-			}
-			if agent, turn, numbered := strings.Cut(agent, "@"); agent == name && !found {
-				items[k], found = of+by, true
-				if numbered {
-					items[k] += "@" + turn
-				}
-			}
-		}
-		words[i] = strings.Join(items, ",")
-	}
-	if !found {
-		return ""
-	}
-	if dash := g.ran.ArgsLenAtDash(); dash >= 0 {
-		words = slices.Insert(words, dash, "--")
-	}
-	return lineOf(g.ran, words)
-}
-
-// retypedHost returns the typed command line with another HOST:, "" if the line does not contain it, or the other host has
-// another number.
-func (g suggester) retypedHost(asked errs.Instead) string {
-	if g.ran == nil || otherNumber(asked.Of, asked.By) {
-		return ""
-	}
-	return g.lineWith(func(flag, value string) string {
-		switch {
-		case value+":" == asked.Of && (flag == "--on" || g.ran.HasParent() && g.ran.Parent().Name() == "host"):
-			return strings.TrimSuffix(asked.By, ":")
-		case strings.ContainsAny(value, " \t\n"): // a text
-			return value
-		}
-		items := strings.Split(value, ",")
-		for i, item := range items {
-			if rest, found := strings.CutPrefix(item, asked.Of); found && rest != "" {
-				items[i] = asked.By + rest
-			}
-		}
-		return strings.Join(items, ",")
-	})
-}
-
 // everybody is the word that people type for all agents, although no agent has this name.
 const everybody = "all"
 
 // retypedForAll returns a command line that does for all agents what was typed for an agent "all",
 // "" if there is none.
 func (g suggester) retypedForAll() string {
-	if g.ran == nil || len(g.ran.Flags().Args()) == 0 || g.ran.Flags().Args()[0] != everybody {
-		return ""
-	}
-	behind := g.ran.Flags().Args()[1:]
-	switch name := g.ran.Name(); name {
-	case "land", "update", "send":
-		return lineOf(g.ran, append([]string{"--" + everybody}, behind...))
-	case "stop", "wait", "turns", "status", "usage", "forecast", "recover":
-		return lineOf(g.ran, behind)
-	case "seen", "check", "review", "remove":
-		return lineOf(g.ran, append(app.AgentNames(g.sessionHere()), behind...))
+	switch {
+	case g.ran == nil:
+	case slices.Contains([]string{"land", "update", "send"}, g.ran.Name()):
+		return g.retyped(everybody, "--"+everybody)
+	case slices.Contains([]string{"stop", "wait", "turns", "status", "usage", "forecast", "recover"}, g.ran.Name()) && slices.Contains(g.typed, everybody):
+		return pasted(slices.DeleteFunc(slices.Clone(g.typed), func(word string) bool { return word == everybody }))
 	}
 	return ""
 }

@@ -67,10 +67,9 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 	case g.sessionHere().Agent(word) != nil:
 		e.Message += "; it is an agent"
 		e.Hints = []string{"paw attach " + word}
-		if cmd, _, err := root.Find(behind); err == nil && cmd != root && strings.Contains(cmd.Use, "AGENT") { // as in paw AGENT diff
-			if line := g.typedAs(word, behind[0]); line != "" {
-				e.Hints = []string{line}
-			}
+		cmd, _, err := root.Find(behind)
+		if err == nil && cmd != root && strings.Contains(cmd.Use, "AGENT") && slices.Equal(g.typed[:min(2, len(g.typed))], args[:2]) { // as in paw AGENT diff
+			e.Hints = []string{pasted(slices.Concat(behind[:1], args[:1], g.typed[2:]))}
 		}
 	case known && g.takenBy(e, meant):
 	case known:
@@ -91,8 +90,8 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 		g.fillIn(e, meant, behind)
 	case len(near) > 0:
 		e.Message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
-		if line := g.typedAs(word, ""); len(near) == 1 && line != "" {
-			e.Hints = []string{strings.Replace(line, " "+errs.Quote(word), " "+near[0], 1)}
+		if line := g.retyped(word, near[0]); len(near) == 1 && line != "" {
+			e.Hints = []string{line}
 		}
 	}
 	return e
@@ -111,29 +110,11 @@ func (g suggester) takenBy(e *errs.Error, meant string) bool {
 	for _, name := range names {
 		cmd, _, err := g.commands(&invocation{}, name).Find([]string{name})
 		if err == nil && cmd.ParseFlags(g.typed[1:]) == nil && cmd.Flags().NArg() == 0 {
-			e.Hints = []string{strings.Replace(g.typedAs(g.typed[0], ""), " "+errs.Quote(g.typed[0]), " "+name, 1)}
+			e.Hints = []string{pasted(append([]string{name}, g.typed[1:]...))}
 			return true
 		}
 	}
 	return false
-}
-
-// typedAs returns the typed command line, which begins with a word, perhaps behind help, with the word behind it in front; ""
-// if the line does not begin so. All else stays as it was typed: without a --dry-run the line would do what was only to be told.
-func (g suggester) typedAs(word, front string) string {
-	words := slices.Clone(g.typed)
-	if len(words) > 0 && words[0] == "help" {
-		words = words[1:]
-	}
-	switch {
-	case len(words) == 0 || words[0] != word:
-		return ""
-	case front != "" && (len(words) == 1 || words[1] != front):
-		return ""
-	case front != "":
-		words[0], words[1] = words[1], words[0]
-	}
-	return pasted(words)
 }
 
 // fillIn sets the hint of an error to a line of otherWords or flagLines, with the words that were typed behind. AGENT

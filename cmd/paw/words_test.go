@@ -152,7 +152,7 @@ func TestAnotherNumberIsNotSuggested(t *testing.T) {
 			t.Errorf("paw %s: exit code %d\n%s", line, out.code, out.stderr)
 		}
 	}
-	if out := w.paw("land", "wrok_2", "--dry-run"); !strings.Contains(out.stderr, "\npaw: hint: paw land --dry-run work_2\n") {
+	if out := w.paw("land", "wrok_2", "--dry-run"); !strings.Contains(out.stderr, "\npaw: hint: paw land work_2 --dry-run\n") {
 		t.Error(out.stderr)
 	}
 }

@@ -250,7 +250,7 @@ func Conflict(err error) error {
 		return err
 	}
 	e := errs.New(errs.Failed, "%w", err)
-	e.Instead = errs.Instead{Of: c.Branch, By: c.Free, In: []string{"--branches", "--branch"}}
+	e.Instead = errs.Instead{Of: c.Branch, By: c.Free}
 	if c.Hint != "" {
 		return e.Hint("%s", c.Hint)
 	}

@@ -43,10 +43,7 @@ type Error struct {
 
 // Instead pairs what the user asked for with what would work: the caller, which knows the command
 // line, makes a hint of it.
-type Instead struct {
-	Of, By string
-	In     []string // the flags of which one has Of in its list; nil for an argument
-}
+type Instead struct{ Of, By string }
 
 func (e *Error) Error() string { return e.Message }
 

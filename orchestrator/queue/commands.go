@@ -199,7 +199,7 @@ func possibleOne(h *app.App, s *session.Session, tasks []New, t *New) error {
 		if !known {
 			if agent, program, named := strings.Cut(name, "="); named {
 				e := errs.New(errs.Usage, "%s: a task takes a CLI alone; its id names the agent, as by --id %s", name, agent)
-				e.Instead = errs.Instead{Of: name, By: program, In: []string{"--cli"}}
+				e.Instead = errs.Instead{Of: name, By: program}
 				return e.Hint("paw queue add --help")
 			}
 			if _, err := startplan.Agents([]string{name}, nil, h.CLIs, nil); err != nil {

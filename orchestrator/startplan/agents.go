@@ -46,7 +46,7 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 		}
 	default:
 		e := errs.New(errs.Usage, "--branches: %d branches for %d CLIs (give one CLI for all of them, or one for each)", len(branches), len(agents))
-		e.Instead = errs.Instead{Of: strings.Join(items, ","), By: strings.Join(asMany(items, len(branches)), ","), In: []string{"--cli"}}
+		e.Instead = errs.Instead{Of: strings.Join(items, ","), By: strings.Join(asMany(items, len(branches)), ",")}
 		return nil, e
 	}
 	used := map[string]bool{}
@@ -63,7 +63,7 @@ func Agents(items, branches []string, set clis.Set, taken map[string]string) ([]
 			}
 			free := firstFree(a.Name, used)
 			e := errs.New(errs.Usage, "agent %s: the name is taken%s; %s is free", a.Name, taken[a.Name], free)
-			e.Instead = errs.Instead{Of: a.Name + "=" + a.CLI, By: free + "=" + a.CLI, In: []string{"--cli"}}
+			e.Instead = errs.Instead{Of: a.Name + "=" + a.CLI, By: free + "=" + a.CLI}
 			return nil, e
 		}
 		used[a.Name] = true
@@ -116,7 +116,7 @@ func parseItems(items []string, set clis.Set) ([]session.Agent, error) {
 			e := errs.New(errs.Usage, "%s: unknown CLI", cli)
 			if nearest := set.Nearest(cli); nearest != "" {
 				e.Message += fmt.Sprintf(" (did you mean %s?)", nearest)
-				e.Instead = errs.Instead{Of: item, By: strings.TrimSuffix(item, cli) + nearest, In: []string{"--cli"}}
+				e.Instead = errs.Instead{Of: item, By: strings.TrimSuffix(item, cli) + nearest}
 			}
 			return nil, e.Hint("paw clis")
 		}
