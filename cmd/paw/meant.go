@@ -94,18 +94,13 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 	return e
 }
 
-// sessionAndAgents reads [NAME] [AGENT...] of a command that shows a session, which must exist: its name means all of it, also
-// where an agent has that name.
+// sessionAndAgents reads [NAME] [AGENT...] of a command that shows a session, which must exist.
 func (a *invocation) sessionAndAgents(cmd *cobra.Command, args []string) (*app.App, *session.Session, []string, error) {
 	h, err := a.paw()
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	q := newQuestion(cmd, h, args)
-	if here := q.sessionHere(); len(args) == 1 && args[0] != "" && args[0] == here.Name {
-		return h, here, nil, nil
-	}
-	s, agents, err := q.sessionAndAgents()
+	s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
 	if err == nil && s == nil {
 		err = h.Place().None()
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/config"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
@@ -141,8 +140,8 @@ func (q question) within(s *session.Session, word string) string {
 }
 
 // sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the current session, or the
-// first one is a session. If both are possible, that is an error. The session is nil if nothing is
-// named and there is no current session.
+// first one is a session. If both are possible, a session here is taken, since paw prints lines as NAME [AGENT...]; for paw
+// stop it is an error. The session is nil if nothing is named and there is no current session.
 func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	name, words, err := q.split(q.words)
 	if err != nil {
@@ -160,6 +159,9 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 		s, err := q.choose(here, nil)
 		return s, nil, err
 	}
+	if i := slices.IndexFunc(here, func(s *session.Session) bool { return s.Name == words[0] }); i >= 0 && hasAll(here[i], words[1:]) && q.cmd.Name() != "stop" {
+		return here[i], words[1:], nil
+	}
 	owners := having(here, words)
 	named, unreadable := q.Store.Load(words[0])
 	var noName *session.NameError
@@ -176,29 +178,6 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 		return named, words[1:], nil
 	}
 	return nil, nil, q.bothWays(owners, named, words)
-}
-
-// sessionFirst is sessionAndAgents for a command that ends nothing. If the first word is the
-// current session, it is taken as the session, also where an agent has that name: paw prints such
-// lines as NAME [AGENT...].
-func (q question) sessionFirst() (*session.Session, []string, error) {
-	if q.name != "" || len(q.words) == 0 {
-		return q.sessionAndAgents()
-	}
-	here, err := q.Place().Sessions()
-	if err != nil {
-		return q.sessionAndAgents()
-	}
-	if i := slices.IndexFunc(here, func(s *session.Session) bool { return s.Name == q.words[0] }); i >= 0 && hasAll(here[i], q.words[1:]) {
-		return here[i], q.words[1:], nil
-	}
-	s, agents, err := q.sessionAndAgents()
-	if err == nil && s != nil && len(agents) > 0 && agents[0] == q.words[0] && s.Agent(agents[0]) == nil {
-		missing := errs.New(errs.NotFound, "%s: no such session, and no such agent in %s (it has %s)", agents[0], s.Name, strings.Join(app.AgentNames(s), ", ")).Hint("paw status --all")
-		missing.Instead = errs.Instead{Of: agents[0], By: config.Nearest(agents[0], app.AgentNames(s))}
-		err = missing
-	}
-	return s, agents, err
 }
 
 // eachOf splits words such as a,b, which name several.
