@@ -6,9 +6,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/turns"
+	"paw/worktree/objects"
 	"paw/worktree/states"
 )
 
@@ -134,8 +136,8 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 }
 
 // named finds landings of a branch that the graph does not know to be there, and that a commit there
-// names: they were amended, rebased or squashed. One that stood on an earlier landing of the agent
-// which the branch has lost is none of them: it would bring that one back into the history.
+// names: they were amended, rebased or squashed. One that stood on work of the agent which the branch has lost is none of
+// them: it names a state that the branch has not whole.
 func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
 	found := map[string]string{}
 	some, err := w.landingsIn(t.branch)
@@ -150,43 +152,75 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 		return nil, err
 	}
 	for i, one := range some {
-		commit, stood := named[one.short()], true
-		for _, earlier := range some[:i] {
-			if commit != "" && stood && earlier.TurnSession == one.TurnSession && found[earlier.Twin] == "" {
-				had, err := w.stoodOn(ctx, one, earlier, some[0].Before)
-				if err != nil {
-					return nil, err
-				}
-				stood = !had
-			}
+		commit := named[one.short()]
+		if commit == "" {
+			continue
 		}
-		if commit != "" && stood && one.As == string(Commits) { // some of its commits may have been dropped
+		lost, err := w.Repo.Objects().Contains(ctx, one.Before, commit) // then it names an earlier landing of the same state
+		if err == nil && !lost {
+			lost, err = w.lostBefore(ctx, t, a, one, some[:i], commit)
+		}
+		if err == nil && !lost && one.As == string(Commits) { // some of its commits may have been dropped
 			one.tip, one.Commit = t.tip, commit
-			if err := one.remade(ctx, w.Repo.Objects()); err != nil {
-				return nil, err
+			if err = one.remade(ctx, w.Repo.Objects()); err == nil {
+				lost, err = one.takenOut(ctx, w.Repo.Objects(), t.place(w.Repo))
 			}
-			out, err := one.takenOut(ctx, w.Repo.Objects(), t.place(w.Repo))
-			if err != nil {
-				return nil, err
-			}
-			stood = !out
 		}
-		if commit != "" && stood {
+		if err != nil {
+			return nil, err
+		}
+		if !lost {
 			found[one.Twin] = commit
 		}
 	}
 	return found, nil
 }
 
-// stoodOn reports whether a landing was made on top of an earlier one, in its own commit or in one that names it. since is
-// a commit before both.
-func (w work) stoodOn(ctx context.Context, one, earlier *Stand, since string) (bool, error) {
-	had, err := w.Repo.Objects().Contains(ctx, one.Before, earlier.After)
-	if had || err != nil {
-		return had, err
+// lostBefore reports whether the branch had work of the agent before a landing, in commits of the worktree or of earlier
+// landings, and has it neither there nor where another commit names the landing.
+func (w work) lostBefore(ctx context.Context, t target, a states.Ahead, one *Stand, earlier []*Stand, named string) (bool, error) {
+	o := w.Repo.Objects()
+	had, err := o.CommitsSince(ctx, one.Before, t.tip)
+	if len(had) == 0 || err != nil {
+		return false, err
 	}
-	named, _, err := w.Repo.States().Mentioned(ctx, one.Before, since)
-	return named[earlier.short()] != "", err
+	own, trailers := map[string]bool{}, []string{}
+	for _, step := range a.Whole {
+		own[step.Commit] = true
+	}
+	for _, before := range earlier {
+		if before.TurnSession != one.TurnSession || !before.there(ctx, o) {
+			continue
+		}
+		made, err := o.CommitsSince(ctx, before.After, before.Before)
+		if err != nil {
+			return false, err
+		}
+		for _, commit := range made {
+			own[commit.ID] = true
+		}
+		trailers = append(trailers, states.Trailer+before.short())
+	}
+	lost := slices.ContainsFunc(had, func(commit objects.CommitInfo) bool {
+		return own[commit.ID] || slices.ContainsFunc(trailers, func(trailer string) bool { return strings.Contains(commit.Message, trailer) })
+	})
+	base, err := o.MergeBase(ctx, one.Before, t.tip)
+	if !lost || base == "" || err != nil {
+		return false, err
+	}
+	lacks, err := lacksOf(ctx, o, t.place(w.Repo), base, one.After, named) // the landing may have taken back what is lost
+	return len(lacks) > 0, err
+}
+
+// lacksOf returns the paths in which a commit has not all of what changed from one commit to another. Files in which the two
+// conflict count as there: they were changed since. The attributes in dir apply.
+func lacksOf(ctx context.Context, o *objects.Store, dir, from, to, commit string) ([]string, error) {
+	merged, err := o.MergeTrees(ctx, dir, from, commit, to)
+	if err != nil {
+		return nil, err
+	}
+	lacks, err := o.ChangedPaths(ctx, commit, merged.Tree)
+	return slices.DeleteFunc(lacks, func(path string) bool { return slices.Contains(merged.Conflicts, path) }), err
 }
 
 // keepIgnored keeps files of the branch that only look deleted: the agent landed them without ever

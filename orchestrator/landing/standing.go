@@ -299,11 +299,7 @@ func (w work) siblings() ([]*session.Session, error) {
 // commits and not all of its work: they may also have been squashed. The attributes in dir apply.
 func (s *Stand) takenOut(ctx context.Context, o *objects.Store, dir string) (bool, error) {
 	if s.fewer {
-		merged, err := o.MergeTrees(ctx, dir, s.Before, s.Commit, s.After)
-		if err != nil {
-			return false, err
-		}
-		if lacks, err := o.ChangedPaths(ctx, s.Commit, merged.Tree); len(merged.Conflicts) == 0 && len(lacks) > 0 || err != nil {
+		if lacks, err := lacksOf(ctx, o, dir, s.Before, s.After, s.Commit); len(lacks) > 0 || err != nil {
 			return true, err
 		}
 	}
