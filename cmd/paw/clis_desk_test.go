@@ -112,7 +112,7 @@ func TestCLIsDesk(t *testing.T) {
 				seen.Sub(*a.StateSince).Round(10*time.Millisecond))
 			d.keep(cli + "-asks")
 			d.terminal.press("a")
-			d.shows(cli+" asks: ", "touch granted.txt", "1 ", "2 ")
+			d.shows(cli+" asks: ", "touch granted.txt", "Esc later")
 			d.keep(cli + "-answers")
 			d.terminal.press("y")
 			d.shows(cli + `: answered "`)
