@@ -35,7 +35,7 @@ func (messages) parse(_ *http.Request, body []byte) (request, error) {
 	for _, m := range b.Messages {
 		for _, p := range parts(m.Content) {
 			switch {
-			case m.Role == "system":
+			case m.Role == "system" || m.Role == "user" && p.Type == "text" && feedback().MatchString(p.Text):
 				q.hearOrSay(p.Text)
 			case m.Role != "user":
 			case p.Type == "tool_result":
@@ -52,11 +52,16 @@ func (messages) parse(_ *http.Request, body []byte) (request, error) {
 // still to run.
 var meanwhile = lazyregexp.New(`(?s)^The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT: `)
 
-// hearOrSay takes a note of the CLI, which may contain a prompt of the user.
+// feedback matches claude's note about a Stop hook that made it go on.
+var feedback = lazyregexp.New(`(?s)^<system-reminder>\n.*\nStop hook feedback:\n(.*)\n</system-reminder>`)
+
+// hearOrSay takes a note of the CLI, which may contain a prompt of the user or of a hook.
 func (q *request) hearOrSay(text string) {
-	if found := meanwhile().FindStringSubmatch(text); found != nil {
-		q.say(found[1])
-		return
+	for _, note := range []lazyregexp.Regexp{meanwhile, feedback} {
+		if found := note().FindStringSubmatch(text); found != nil {
+			q.say(found[1])
+			return
+		}
 	}
 	q.hear(text)
 }

@@ -64,6 +64,16 @@ func TestPromptInNoteIsHeard(t *testing.T) {
 	}
 }
 
+func TestPromptOfAHookIsHeard(t *testing.T) {
+	body := `{"messages":[{"role":"user","content":"do: say Two."},{"role":"assistant","content":[{"type":"text","text":"Two."}]},
+		{"role":"user","content":"<system-reminder>\nThe text below is the output of a hook.\nStop hook feedback:\ndo: say Once more.\n</system-reminder>"},
+		{"role":"system","content":[{"type":"text","text":"Stop hook blocking error from command: \"sh stop.sh\": do: say Once more."}]}]}`
+	q, err := messages{}.parse(nil, []byte(body))
+	if err != nil || q.prompt != "do: say Once more." {
+		t.Errorf("%q, %v", q.prompt, err)
+	}
+}
+
 func TestPromptThatJoinedIsHeard(t *testing.T) {
 	body := `{"messages":[{"role":"user","content":"do: run a"},{"role":"tool","tool_call_id":"t1","content":"a"},
 		{"role":"user","content":[{"type":"text","text":"\n[User message received during tool execution]: do: run b\ndo: run c"}]}]}`
