@@ -124,6 +124,30 @@ func TestClaudeEndBehindAttachments(t *testing.T) {
 	}
 }
 
+// A prompt that is typed while claude runs the hooks at the end of a turn is reported with the id of that turn, and begins with
+// another one.
+func TestClaudePromptQueuedAtTheEndOfATurn(t *testing.T) {
+	l := newLab(t)
+	const line = `{"type":%q,"subtype":%q,"timestamp":"2026-11-21T04:%sZ","promptId":%q,"promptSource":%q,"message":{"content":[{"type":"text","text":%q}]}}` + "\n"
+	text := ""
+	for _, one := range [][6]string{
+		{"user", "", "20:50.000", "p1", "typed", "do: say one"},
+		{"assistant", "", "20:51.000", "", "", "one"},
+		{"system", "turn_duration", "20:53.000", "p1", "", ""},
+		{"user", "", "20:53.100", "p2", "queued", "do: say zoom"},
+		{"assistant", "", "20:54.000", "", "", "zoom"},
+		{"system", "turn_duration", "20:55.000", "p2", "", ""},
+	} {
+		text += fmt.Sprintf(line, one[0], one[1], one[2], one[3], one[4], one[5])
+	}
+	l.put(l.claudeFile(l.worktree, claudeEnds), text)
+	last := open(t, claudeEnds, "", "04:20:52.000")
+	last.Prompt = "do: say zoom"
+	if got, want := observed(t, "claude", l.with("other"), last), "04:20:55.000 transcript end in=051c turn=p2 message=zoom"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
+
 // registry puts an entry of this test's own process into claude's registry.
 func (l lab) registry(status string, at time.Time) string {
 	return l.put(filepath.Join(".claude", "sessions", "1.json"), fmt.Sprintf(

@@ -133,6 +133,9 @@ func prompt(last, open *Record, e Event) []Action {
 	if start.Type == "" {
 		start.Type = TypePrompt
 	}
+	if open == nil && last != nil && same(last.TurnID, e.TurnID) {
+		start.TurnID = "" // the CLI was not done with the turn before, and will give the prompt an id when it takes it out of its queue
+	}
 	return append(actions, Action{Do: ActStart, Start: &start})
 }
 

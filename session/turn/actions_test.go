@@ -105,26 +105,27 @@ var events = map[string]Event{
 }
 
 const (
-	other   = `abort interrupted: another prompt began; `
-	startT1 = `start prompt c1/t1 "p"`
-	startT2 = `start prompt c1/t2 "p"`
-	goesOn  = "execute"
-	exited  = "abort interrupted: the CLI exited"
-	again   = "abort interrupted: the conversation was taken up again"
-	moved   = "abort interrupted: another conversation began; conversation c2"
-	to2     = other + `conversation c2; start prompt c2/t2 "p"`
-	to2noID = other + `conversation c2; start prompt c2/ "p"`
+	other    = `abort interrupted: another prompt began; `
+	startT1  = `start prompt c1/t1 "p"`
+	startNew = `start prompt c1/ "p"`
+	startT2  = `start prompt c1/t2 "p"`
+	goesOn   = "execute"
+	exited   = "abort interrupted: the CLI exited"
+	again    = "abort interrupted: the conversation was taken up again"
+	moved    = "abort interrupted: another conversation began; conversation c2"
+	to2      = other + `conversation c2; start prompt c2/t2 "p"`
+	to2noID  = other + `conversation c2; start prompt c2/ "p"`
 )
 
 // decisions is every event in every situation; a situation that is not named calls for nothing.
 var decisions = map[string]map[string]string{
 	"prompt": {
 		"no turn":                           "conversation c1; " + startT1,
-		"finished, same id":                 startT1,
+		"finished, same id":                 startNew,
 		"finished, other id":                startT2,
 		"finished, no id":                   `start prompt c1/ "p"`,
-		"aborted, same id":                  startT1,
-		"failed, same id":                   startT1,
+		"aborted, same id":                  startNew,
+		"failed, same id":                   startNew,
 		"open, same id":                     "execute p",
 		"open, same id, other conversation": "execute p",
 		"open, other id":                    other + startT2,
@@ -150,11 +151,11 @@ var decisions = map[string]map[string]string{
 	},
 	"prompt, queued": {
 		"no turn":                           "conversation c1; " + startT1,
-		"finished, same id":                 startT1,
+		"finished, same id":                 startNew,
 		"finished, other id":                startT2,
 		"finished, no id":                   `start prompt c1/ "p"`,
-		"aborted, same id":                  startT1,
-		"failed, same id":                   startT1,
+		"aborted, same id":                  startNew,
+		"failed, same id":                   startNew,
 		"open, same id":                     "execute p",
 		"open, same id, other conversation": "execute p",
 		"open, other id":                    "execute p, now t2",
@@ -170,11 +171,11 @@ var decisions = map[string]map[string]string{
 	},
 	"prompt, typed": {
 		"no turn":                           `conversation c1; start task-notification c1/t1 "p"`,
-		"finished, same id":                 `start task-notification c1/t1 "p"`,
+		"finished, same id":                 `start task-notification c1/ "p"`,
 		"finished, other id":                `start task-notification c1/t2 "p"`,
 		"finished, no id":                   `start task-notification c1/ "p"`,
-		"aborted, same id":                  `start task-notification c1/t1 "p"`,
-		"failed, same id":                   `start task-notification c1/t1 "p"`,
+		"aborted, same id":                  `start task-notification c1/ "p"`,
+		"failed, same id":                   `start task-notification c1/ "p"`,
 		"open, same id":                     "execute p",
 		"open, same id, other conversation": "execute p",
 		"open, other id":                    other + `start task-notification c1/t2 "p"`,
