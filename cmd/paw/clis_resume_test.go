@@ -31,6 +31,23 @@ func TestCLIsComeBackAfterAnEscInTheFirstTurn(t *testing.T) {
 	})
 }
 
+// TestCLIsLandAfterRecover: an agent that was brought back and that paw status calls idle lands and is updated, before its CLI has had
+// a prompt.
+func TestCLIsLandAfterRecover(t *testing.T) {
+	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+		w.work("do: write a.txt 1")
+		w.ok(w.paw("stop"))
+		w.ok(w.paw("recover", "shop", "--detach"))
+		w.awaitState("idle")
+		w.write(w.worktree(w.cli), "hand.txt", "of the user")
+		w.ok(w.paw("update", w.cli))
+		w.ok(w.paw("land", w.cli))
+		if got := w.git(w.repo, "show", "main:hand.txt"); got != "of the user" {
+			t.Errorf("main has %q", got)
+		}
+	})
+}
+
 // TestCLIsAskTwiceInATurn: the second permission in a turn is seen and answered like the first.
 func TestCLIsAskTwiceInATurn(t *testing.T) {
 	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {

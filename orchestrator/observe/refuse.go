@@ -23,7 +23,7 @@ import (
 // returns the facts by which it decided.
 func RefuseBusy(ctx context.Context, h *app.App, s *session.Session, agents ...string) (Facts, error) {
 	for deadline := time.Now().Add(youngGrace); ; poll.Sleep(ctx, youngGrace/50) {
-		f, err := Revived(ctx, h, s)
+		f, err := revivedWithScreens(ctx, h, s)
 		if err != nil {
 			return f, err
 		}
@@ -32,6 +32,15 @@ func RefuseBusy(ctx context.Context, h *app.App, s *session.Session, agents ...s
 			return f, err
 		}
 	}
+}
+
+// revivedWithScreens is Revived with the screens of CLIs whose state nothing else tells, as paw status reads them.
+func revivedWithScreens(ctx context.Context, h *app.App, s *session.Session) (Facts, error) {
+	f, err := Revived(ctx, h, s)
+	if err == nil {
+		LookAtScreens(ctx, h, []*Facts{&f}, WhereUnknown)
+	}
+	return f, err
 }
 
 // youngGrace is how long after its launch RefuseBusy waits for the first report of a CLI.
@@ -51,7 +60,7 @@ func (f Facts) anyYoung(agents []string) bool {
 // RefuseNotAtRest refuses agents that are or may be in a turn: their writes would mix with paw's.
 // It returns the facts by which it decided.
 func RefuseNotAtRest(ctx context.Context, h *app.App, s *session.Session, agents ...string) (Facts, error) {
-	f, err := Revived(ctx, h, s)
+	f, err := revivedWithScreens(ctx, h, s)
 	if err != nil {
 		return f, err
 	}
