@@ -148,6 +148,29 @@ func TestClaudePromptQueuedAtTheEndOfATurn(t *testing.T) {
 	}
 }
 
+// A question that an Esc has closed is not the one that claude waits with afterwards.
+func TestClaudeMenuAfterAnEsc(t *testing.T) {
+	l := newLab(t)
+	l.registry("waiting", at(t, "01:00:10"))
+	asked := waiting(t, claudeEnds, "p", "01:00:00", "01:00:05")
+	lines := `{"type":"user","timestamp":"` + stamp(t, "01:00:00.100") + `","promptId":"p","promptSource":"typed","message":{"content":"do: ask"}}
+{"type":"assistant","timestamp":"` + stamp(t, "01:00:04.000") + `","message":{"content":[{"type":"text","text":"I ask."}]}}
+`
+	l.put(l.claudeFile(l.worktree, claudeEnds), lines)
+	if got, want := observed(t, "claude", l.with(claudeEnds), asked), "01:00:10.000 record waiting may I?"; got != want {
+		t.Errorf("asks: %s, not %s", got, want)
+	}
+	l.put(l.claudeFile(l.worktree, claudeEnds), lines+`{"type":"user","timestamp":"`+stamp(t, "01:00:07.000")+`","promptId":"p","message":{"content":[{"type":"text","text":"[Request interrupted by user for tool use]"}]}}`+"\n")
+	if got, want := observed(t, "claude", l.with(claudeEnds), asked), "01:00:07.000 transcript interrupt in=051c turn=p"; got != want {
+		t.Errorf("after an Esc: %s, not %s", got, want)
+	}
+}
+
+// stamp returns a time of day of these tests as a transcript has it.
+func stamp(t *testing.T, clock string) string {
+	return at(t, clock).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
 // registry puts an entry of this test's own process into claude's registry.
 func (l lab) registry(status string, at time.Time) string {
 	return l.put(filepath.Join(".claude", "sessions", "1.json"), fmt.Sprintf(

@@ -257,8 +257,8 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 		return box, t.shut(err)
 	case box.Dialog != "":
 		return box, t.asks(asksWith(box, a.Turns.Last))
-	case t.ready.Event && a.Turns.HooksSeen.IsZero():
-		return cli.Screen{}, nil // the box is drawn before the CLI takes input
+	case t.ready.Event && a.Turns.HooksSeen.IsZero() && t.young:
+		return cli.Screen{}, nil // the box is drawn before the CLI takes input; later its hooks do not work, and the box tells
 	case t.unknown(): // nothing shows whether the CLI takes input
 		return t.lookAtUnknown(ctx)
 	case box.Box == cli.BoxFilled && t.putBack(a, box.Draft):

@@ -155,7 +155,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	case entry.Status == "busy", ok && !settled && told.wait > 0, ok && told.ended == nil && reports(entry, last): // idle for a moment between two turns
 		seen.Busy = true
 		return seen, nil
-	case entry.Status == "waiting":
+	case entry.Status == "waiting" && told.ended == nil: // else a menu is open since an Esc, which is told once the turn is closed
 		seen.Waiting, seen.Vague, seen.Question = true, true, waits(entry.WaitingFor)
 		if records.IsOpen(last) && last.Waiting && last.Question != "" {
 			seen.Vague, seen.Question = questions.Paged(last.Question), last.Question
