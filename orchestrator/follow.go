@@ -28,10 +28,10 @@ const (
 )
 
 // follow starts a process that watches how the CLI goes on after an end that may not be final,
-// since the CLI waits for its hook. If the process never starts, the next report or command finds
-// out.
-func follow(h *app.App, sessionName, agentName string) {
-	h.Detach("follow", "__follow", sessionName, agentName, fmt.Sprint(os.Getpid()))
+// since the CLI waits for its hook: it begins once the process after has ended, 0 for none. If it
+// never starts, the next report or command finds out.
+func follow(h *app.App, sessionName, agentName string, after int) {
+	h.Detach("follow", "__follow", sessionName, agentName, fmt.Sprint(after))
 }
 
 // Follow applies what the CLI's own record tells about an agent's turns after an end, until the
@@ -85,7 +85,12 @@ func followOnce(ctx context.Context, h *app.App, sessionName, agentName string) 
 
 // FollowAnswer starts a process that writes down the end of a turn after an answer to a dialog:
 // some CLIs run no hook after a refusal.
-func FollowAnswer(h *app.App, s *session.Session, agentName string) { follow(h, s.Name, agentName) }
+func FollowAnswer(h *app.App, s *session.Session, agentName string) {
+	follow(h, s.Name, agentName, os.Getpid())
+}
+
+// FollowEnd starts a process that writes down the end of a turn which no hook reports, as after an Esc, while this one goes on.
+func FollowEnd(h *app.App, s *session.Session, agentName string) { follow(h, s.Name, agentName, 0) }
 
 // FollowUnseen starts a process for each turn that has ended by what the agents' states show and is
 // still open in its log, to write down the end. It serves commands that only show agents. told,
@@ -96,7 +101,7 @@ func FollowUnseen(h *app.App, st observe.SessionStatus, told map[string]int) {
 		if !a.State.Rests() || a.PID == 0 || a.CurrentTurn == 0 || told[key] == a.CurrentTurn {
 			continue
 		}
-		follow(h, st.Session.Name, a.Record.Name)
+		follow(h, st.Session.Name, a.Record.Name, 0)
 		if told != nil {
 			told[key] = a.CurrentTurn
 		}
@@ -112,7 +117,7 @@ func ShowStates(ctx context.Context, h *app.App, sessionName string) error {
 	}
 	for i := range s.Agents {
 		if w := &s.Agents[i]; endedUnseen(h.Agent(s, w)) {
-			follow(h, s.Name, w.Name) // closing the turn may take longer than a border can wait
+			follow(h, s.Name, w.Name, 0) // closing the turn may take longer than a border can wait
 		}
 	}
 	showStates(ctx, h, s)

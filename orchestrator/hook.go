@@ -200,7 +200,7 @@ func (c *call) noteUnrecorded(err error) {
 // further hook may report.
 func (c *call) tellUser(since time.Time) {
 	if _, err := os.Lstat(turns.QueuedMark(c.App, c.Session.Name, c.Record.Name)); c.unsure || c.ended && err == nil {
-		follow(c.App, c.Session.Name, c.Record.Name)
+		follow(c.App, c.Session.Name, c.Record.Name, os.Getpid())
 	}
 	notifyOf(c.App, c.Session.Name, c.Record.Name, since)
 }

@@ -39,6 +39,14 @@ func TestCLIsUnseenEnds(t *testing.T) {
 		w.awaitState("idle")
 		closed("no", "asked.txt")
 
+		w.send("do: write closed.txt 1\ndo: ask touch closed\ndo: say Closed.")
+		w.question(w.cli)
+		w.escape()
+		w.await("the question is closed", func() bool { return w.agent(w.cli).State != "waiting_input" })
+		if out := w.paw("wait", w.cli, "--timeout", "6s"); out.code != 5 {
+			t.Errorf("a wait after an Esc: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+		}
+
 		w.send("do: write failed.txt 1\ndo: fail 400 scripted overload")
 		w.awaitState("error")
 		closed("error", "failed.txt")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config/display"
+	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
@@ -95,12 +96,23 @@ func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) er
 	o.Look = func(w *children.Waited) { line.look(w, h.Now()) }
 	here := func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error) {
 		own := o.WaitOptions
-		own.Look = look
 		s, agents, err := newQuestion(cmd, h, agents).agents(agents)
 		if err != nil {
 			return nil, err
 		}
 		own.Agents = agents
+		followed := map[string]time.Time{} // by agent, when a process was started that writes down the end of its turn
+		own.Look = func(w *children.Waited) {
+			for _, a := range w.Agents {
+				if now := h.Now(); !a.Finished && a.Status.State.Rests() && a.Turn > 0 && now.Sub(followed[a.Agent]) > followAgain {
+					followed[a.Agent] = now
+					orchestrator.FollowEnd(h, s, a.Agent)
+				}
+			}
+			if look != nil {
+				look(w)
+			}
+		}
 		return children.Wait(ctx, h, s, own)
 	}
 	var waited *children.Waited
@@ -118,6 +130,9 @@ func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) er
 	}
 	return err
 }
+
+// followAgain is how long after a look at the end of a turn, which found none, the next one follows.
+const followAgain = 3 * time.Second
 
 // tellLater records that the calling agent waits for its children, whose results paw will type into
 // its pane.
