@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"paw/session"
 	"paw/session/turn"
 )
@@ -39,6 +41,15 @@ func (c CLI) Program() string {
 		return c.command[0]
 	}
 	return c.Driver.Program()
+}
+
+// NewConversation returns an id for a conversation that does not exist yet, or "" where the CLI
+// picks its own.
+func (c CLI) NewConversation() string {
+	if c.Facts().ChoosesID {
+		return uuid.NewString()
+	}
+	return ""
 }
 
 // Launch returns the driver's command for a first start, with the configured wrapper and environment.

@@ -21,15 +21,6 @@ type Driver interface {
 	Name() string
 	// Program returns a name to look up on PATH, or an absolute path.
 	Program() string
-	// Facts describes the CLI for `paw clis`.
-	Facts() Facts
-	// Environment names the variables that decide where the CLI keeps its conversations. Their
-	// values, also that one is unset, are recorded at launch and set again when a conversation is
-	// looked up or resumed.
-	Environment() []string
-	// NewConversation returns an id for a conversation that does not exist yet, or "" where the CLI
-	// picks its own.
-	NewConversation() string
 	// Launch returns the command of a first start, or a *PromptError where Spec.Prompt cannot be an
 	// argument.
 	Launch(Spec) (Command, error)
@@ -41,16 +32,14 @@ type Driver interface {
 
 	// Named has all of the following.
 
+	// Facts returns what does not depend on a launch.
+	Facts() Facts
 	// Version returns the program's version, such as "2.1.197", or the first line of its answer
 	// where that has no number.
 	Version(ctx context.Context, executable string, env []string) (string, error)
 	// CheckID refuses an id that no conversation of the CLI can have. CLI calls it before every
 	// method that is given an id.
 	CheckID(id string) error
-	// Marks returns the variables by which programs know that this CLI runs them, and those that
-	// paw's launch of it sets. They are removed before another agent starts: it would take itself
-	// for a part of this CLI.
-	Marks() []string
 	// Fork returns the command that starts a copy of the conversation from, with Spec.Prompt if
 	// there is one. The copy gets the id Spec.ConversationID where paw chooses ids.
 	Fork(s Spec, from string) (Command, error)
@@ -74,10 +63,6 @@ type Driver interface {
 	Decide(ctx context.Context, s Spec, name string, payload []byte) string
 	// Rests stores a KindIdle: from then on Observe tells how the open turn ended.
 	Rests(s Spec, e turn.Event) error
-	// AwaitsEnd reports whether the hook of that name runs at the end of a turn, before the next
-	// prompt. The CLI needs no answer from such a hook, and the agent does no work until another
-	// hook was called.
-	AwaitsEnd(name string) bool
 	// Observe reads what the CLI's record says about the conversation Spec.ConversationID now:
 	// above all the end of the open turn last where no hook reported one. It writes nothing and
 	// starts nothing. last is nil for an agent without turns.
@@ -102,8 +87,6 @@ type Driver interface {
 	// HeadlessResult returns the answer, read from the whole standard output, or a *TurnError when
 	// the turn failed.
 	HeadlessResult(stdout []byte, exitCode int) (message string, err error)
-	// Ready says by which signs the CLI takes typed input.
-	Ready() Ready
 	// Literal returns the text to paste so that the CLI takes prompt for a prompt and not for one
 	// of its commands or for a shell command, or a *PromptError where no text does.
 	Literal(prompt string) (string, error)
@@ -140,9 +123,9 @@ type Away struct {
 	Job          string // the process's id in the program's own commands
 }
 
-// Facts describes a CLI for `paw clis`.
+// Facts describes a CLI.
 type Facts struct {
-	ChoosesID bool   // paw chooses the conversation id
+	ChoosesID bool   // paw chooses the conversation id, else the CLI does
 	Resume    string // how a conversation is resumed, in words for the user
 	Turns     string // how the end of a turn is noticed, in words for the user
 	Unseen    bool   // nothing shows the end of a turn: only prompts that paw itself runs count as turns
@@ -159,6 +142,18 @@ type Facts struct {
 	// does.
 	SilentErrors bool
 	EscapeAgain  []string // texts on the screen where a second Escape has to confirm the first that interrupts a turn
+	// Environment names the variables that decide where the CLI keeps its conversations. Their
+	// values, also that one is unset, are recorded at launch and set again when a conversation is
+	// looked up or resumed.
+	Environment []string
+	// Marks names the variables by which programs know that this CLI runs them, and those that
+	// paw's launch of it sets. They are removed before another agent starts: it would take itself
+	// for a part of this CLI.
+	Marks []string
+	// AwaitsEnd names the hooks that run at the end of a turn, before the next prompt. The CLI needs
+	// no answer from such a hook, and the agent does no work until another hook was called.
+	AwaitsEnd []string
+	Ready     Ready // by which signs the CLI takes typed input
 }
 
 // UnseenTurns is Facts.Turns of a CLI whose turns nothing shows.

@@ -278,7 +278,7 @@ func answererFor(h *app.App, s *session.Session, agentName string) (answerer, er
 		return answerer{}, err
 	}
 	cli, err := h.CLIOf(w)
-	return answerer{&sender{Agent: h.Agent(s, w), cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
+	return answerer{&sender{Agent: h.Agent(s, w), cli: cli, ready: cli.Facts().Ready, client: h.TmuxFor(s)}}, err
 }
 
 // drawn is like asked, but waits up to drawLag for the question to appear on the screen: some CLIs

@@ -90,7 +90,7 @@ func (e earlier) begun(turns []turn.Record, canonical func(string) string) bool 
 // senderFor returns a sender, or a *cli.PromptError for a prompt that cannot be typed. It looks at
 // nothing else.
 func senderFor(a app.Agent, c cli.CLI, prompt string) (*sender, error) {
-	t := &sender{Agent: a, cli: c, ready: c.Ready(), client: a.App.TmuxFor(a.Session)}
+	t := &sender{Agent: a, cli: c, ready: c.Facts().Ready, client: a.App.TmuxFor(a.Session)}
 	t.prompt, t.dropped = cli.Typable(prompt)
 	if strings.TrimSpace(t.prompt) == "" {
 		return nil, &cli.PromptError{CLI: a.Record.Name, Reason: "the prompt is empty"}

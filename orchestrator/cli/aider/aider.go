@@ -15,7 +15,9 @@ import (
 )
 
 // Driver is the driver of aider.
-var Driver cli.Driver = driver{cli.Named{Of: "aider"}}
+var Driver cli.Driver = driver{cli.Named{Of: "aider", Known: cli.Facts{
+	Resume: "the history of the worktree", Turns: cli.UnseenTurns, Unseen: true, Environment: []string{"AIDER_CHAT_HISTORY_FILE"},
+}}}
 
 // driver needs no conversation ids: aider appends to one history file in its directory, and can
 // read that file again.
@@ -23,8 +25,6 @@ type driver struct{ cli.Named }
 
 // history is the id of the one conversation of a worktree.
 const history = "history"
-
-func (driver) NewConversation() string { return "" }
 
 // Launch refuses a prompt: aider ends after the answer to its --message.
 func (a driver) Launch(s cli.Spec) (cli.Command, error) {
@@ -76,10 +76,4 @@ func (a driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 		return nil, err
 	}
 	return []string{history}, nil
-}
-
-func (driver) Environment() []string { return []string{"AIDER_CHAT_HISTORY_FILE"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{Resume: "the history of the worktree", Turns: cli.UnseenTurns, Unseen: true}
 }

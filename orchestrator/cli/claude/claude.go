@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
-
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
@@ -14,34 +12,21 @@ import (
 )
 
 // Driver is the driver of claude.
-var Driver cli.Driver = driver{cli.Named{Of: "claude"}, streams.Reader[streams.Message]{CLI: "claude"}}
+var Driver cli.Driver = driver{cli.Named{Of: "claude", Known: facts}, streams.Reader[streams.Message]{CLI: "claude"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streams.Message]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
-
-func (driver) Environment() []string { return []string{"CLAUDE_CONFIG_DIR"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Returns: true, Moves: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
+var facts = cli.Facts{
+	ChoosesID: true, Returns: true, Moves: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript",
+	Environment: []string{"CLAUDE_CONFIG_DIR"},
+	Marks:       []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}, // of claude 2.1.197
+	AwaitsEnd:   []string{"Stop", "StopFailure"},                                                                                // of claude 2.1.330
+	// It needs no dialog check: claude reports SessionStart only after the user has trusted the folder.
+	Ready: cli.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: []string{"C-u"}},
 }
-
-// Ready needs no dialog check: claude reports SessionStart only after the user has trusted the
-// folder.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: []string{"C-u"}}
-}
-
-// Marks lists the variables that claude 2.1.197 sets.
-func (driver) Marks() []string {
-	return []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}
-}
-
-// AwaitsEnd names the hooks that claude 2.1.330 runs before it takes the next prompt.
-func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" || hook == "StopFailure" }
 
 // keepInPane is the setting that switches the agent view off: no key or command of claude moves the
 // conversation out of the pane then, and claude starts no daemon. The user's own settings may say

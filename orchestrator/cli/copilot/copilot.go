@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
@@ -21,14 +19,20 @@ import (
 )
 
 // Driver is the driver of copilot.
-var Driver cli.Driver = driver{cli.Named{Of: "copilot"}, streams.Reader[streamLine]{CLI: "copilot"}}
+var Driver cli.Driver = driver{cli.Named{Of: "copilot", Known: facts}, streams.Reader[streamLine]{CLI: "copilot"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streamLine]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
+var facts = cli.Facts{
+	ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
+	EscapeAgain: []string{"again to interrupt", "again to edit prompt"}, // the second one before the first word of the answer
+	Environment: []string{"COPILOT_HOME"},
+	// No event is a sign: copilot reports sessionStart only with the first prompt.
+	Ready: cli.Ready{Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u", "BSpace"}},
+}
 
 func (c driver) Launch(s cli.Spec) (cli.Command, error) {
 	command := c.hooks(s)
@@ -84,21 +88,6 @@ func (c driver) Literal(prompt string) (string, error) {
 
 // words lists the prompts of one word that copilot takes for commands.
 var words = append(slices.Clone(prompts.Exits), "help")
-
-// Ready relies on the input box: copilot reports sessionStart only with the first prompt.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u", "BSpace"}}
-}
-
-func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{
-		ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id",
-		Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
-		EscapeAgain: []string{"again to interrupt", "again to edit prompt"}, // the second one before the first word of the answer
-	}
-}
 
 // paste matches the tag that copilot puts into a prompt for a paste of more than about 20 kB; the
 // text is in a file of the conversation.

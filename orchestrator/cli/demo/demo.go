@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/demo/program"
 	"paw/orchestrator/cli/internal/prompts"
@@ -25,7 +23,12 @@ import (
 )
 
 // Driver is the driver of demo.
-var Driver cli.Driver = driver{cli.Named{Of: "demo"}}
+var Driver cli.Driver = driver{cli.Named{Of: "demo", Known: cli.Facts{
+	ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks",
+	Environment: []string{"XDG_STATE_HOME"},
+	Marks:       []string{hook},
+	Ready:       cli.Ready{Event: true, Box: true, Silent: true, Clear: []string{"C-u"}}, // the demo CLI reads what was typed before it started
+}}}
 
 type driver struct{ cli.Named }
 
@@ -40,8 +43,6 @@ func (driver) Program() string {
 func (driver) Version(ctx context.Context, executable string, env []string) (string, error) {
 	return "built in", nil
 }
-
-func (driver) NewConversation() string { return uuid.NewString() }
 
 func (d driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv := append([]string{s.Executable, "demo-agent", "--session-id", s.ConversationID}, s.Args...)
@@ -88,12 +89,6 @@ func (driver) file(s cli.Spec) string {
 	return filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
 }
 
-func (driver) Environment() []string { return []string{"XDG_STATE_HOME"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks"}
-}
-
 // Headless runs the demo CLI with -p, whose standard output is the answer.
 func (d driver) Headless(s cli.Spec) (cli.Command, error) {
 	option, err := prompts.Session(d, s)
@@ -120,14 +115,6 @@ func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 func (d driver) Literal(prompt string) (string, error) {
 	return strings.TrimRight(prompt, "\n"), prompts.CheckWord(d.Name(), prompt, "/help", "/exit")
 }
-
-// Ready needs no wait after the start event: the demo CLI reads what was typed before it started.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Silent: true, Clear: []string{"C-u"}}
-}
-
-// Marks lists the variable that a launch sets.
-func (driver) Marks() []string { return []string{hook} }
 
 // History reads the file of the conversation and, of the recent part, the steps of the open turn.
 func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {

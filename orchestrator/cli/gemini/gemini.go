@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
@@ -26,14 +24,22 @@ import (
 )
 
 // Driver is the driver of gemini.
-var Driver cli.Driver = driver{cli.Named{Of: "gemini"}, streams.Reader[streamLine]{CLI: "gemini"}}
+var Driver cli.Driver = driver{cli.Named{Of: "gemini", Known: facts}, streams.Reader[streamLine]{CLI: "gemini"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streamLine]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
+var facts = cli.Facts{
+	ChoosesID: true, Metered: true, AsksUnheard: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
+	Turns:       "from hooks, where gemini takes paw's settings (new versions take them from root only)",
+	Environment: []string{"GEMINI_CLI_HOME"},
+	Marks:       settingsFile.Marks(),
+	// As with qwen. For users other than root gemini takes no hooks (see keepConversations), so that no event comes. A
+	// gemini that resumes a conversation first shows an empty box that loses what is typed, for half a second.
+	Ready: cli.Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Steady: time.Second, Settle: 500 * time.Millisecond},
+}
 
 func (g driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv, err := prompts.Begin(g.Name(), s)
@@ -119,22 +125,6 @@ func (g driver) Literal(prompt string) (string, error) {
 	return prompts.Closed(prompts.Spaced(prompt)), prompts.CheckCommand(g.Name(), prompt)
 }
 
-// Ready is like qwen's. For users other than root gemini takes no hooks (see keepConversations), so
-// that no event comes. A gemini that resumes a conversation first shows an empty box that loses
-// what is typed, for half a second.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Steady: time.Second, Settle: 500 * time.Millisecond}
-}
-
-func (driver) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{
-		ChoosesID: true, Metered: true, AsksUnheard: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
-		Turns: "from hooks, where gemini takes paw's settings (new versions take them from root only)",
-	}
-}
-
 // isPrompt tells a prompt from context and tool results, which gemini also records as the user's.
 func (r record) isPrompt() bool {
 	return r.Type == "user" && slices.ContainsFunc(r.Content, func(p records.ModelPart) bool { return isText(p.Text) })
@@ -143,9 +133,6 @@ func (r record) isPrompt() bool {
 func isText(text string) bool {
 	return text != "" && !strings.HasPrefix(text, "<session_context>")
 }
-
-// Marks includes the variable that a launch sets.
-func (driver) Marks() []string { return settingsFile.Marks() }
 
 // chatHead decides whether gemini opens a chat file again.
 type chatHead struct {

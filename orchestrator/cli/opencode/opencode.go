@@ -18,15 +18,24 @@ import (
 )
 
 // Driver is the driver of opencode.
-var Driver cli.Driver = driver{cli.Named{Of: "opencode"}, streams.Reader[runLine]{CLI: "opencode", Begun: streams.Turn{Ended: true}}} // no line of opencode reports the end of a turn
+var Driver cli.Driver = driver{cli.Named{Of: "opencode", Known: facts}, streams.Reader[runLine]{CLI: "opencode", Begun: streams.Turn{Ended: true}}} // no line of opencode reports the end of a turn
 
+// driver has no Fork: opencode works in the directory of the conversation that it copies, wherever
+// it is started.
 type driver struct {
 	cli.Named
 	streams.Reader[runLine]
 }
 
-// NewConversation returns "": opencode names a conversation at its first prompt.
-func (driver) NewConversation() string { return "" }
+// facts leave the id to opencode, which names a conversation at its first prompt.
+var facts = cli.Facts{
+	Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
+	Leaves:      []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
+	Environment: []string{"XDG_DATA_HOME", "OPENCODE_DB"},
+	Marks:       []string{configVariable, passwordVariable},
+	// The start event is no sign: the plugin loads 2 s before the screen takes input, and opencode loses what is pasted before.
+	Ready: cli.Ready{Box: true, Settle: 200 * time.Millisecond},
+}
 
 func (o driver) Launch(s cli.Spec) (cli.Command, error) {
 	command, err := o.hooks(s)
@@ -155,26 +164,6 @@ func hasStore(env []string) bool {
 func (o driver) Literal(prompt string) (string, error) {
 	return literalPrompt(prompt), prompts.CheckWord(o.Name(), prompt, prompts.Exits...)
 }
-
-// Ready ignores the start event: the plugin loads 2 s before the screen takes input, and opencode
-// loses what is pasted before.
-func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Settle: 200 * time.Millisecond} }
-
-func (driver) Environment() []string {
-	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}
-}
-
-// Facts has no Fork: opencode works in the directory of the conversation that it copies, wherever
-// it is started.
-func (driver) Facts() cli.Facts {
-	return cli.Facts{
-		Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
-		Leaves: []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
-	}
-}
-
-// Marks lists the variables that a launch sets.
-func (driver) Marks() []string { return []string{configVariable, passwordVariable} }
 
 // Headless runs `opencode run`, which rejects every permission instead of asking.
 func (o driver) Headless(s cli.Spec) (cli.Command, error) {

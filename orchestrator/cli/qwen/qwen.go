@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
@@ -21,14 +19,22 @@ import (
 )
 
 // Driver is the driver of qwen.
-var Driver cli.Driver = driver{cli.Named{Of: "qwen"}, streams.Reader[streams.Message]{CLI: "qwen"}}
+var Driver cli.Driver = driver{cli.Named{Of: "qwen", Known: facts}, streams.Reader[streams.Message]{CLI: "qwen"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streams.Message]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
+var facts = cli.Facts{
+	ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"},
+	Environment: []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"},
+	Marks:       settingsFile.Marks(),
+	// The event and the box: qwen draws the box before it asks the terminal for bracketed paste, and loses line breaks pasted
+	// before that; the event comes later, but also while qwen asks for a login. qwen loses an Enter right after a paste,
+	// hence Settle.
+	Ready: cli.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u"}},
+}
 
 func (q driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv, err := prompts.Begin(q.Name(), s, prompts.Exits...)
@@ -85,22 +91,6 @@ func (q driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 func (q driver) Literal(prompt string) (string, error) {
 	return prompts.Spaced(prompt), cmp.Or(prompts.CheckWord(q.Name(), prompt, prompts.Exits...), prompts.CheckCommand(q.Name(), prompt))
 }
-
-// Ready waits for the event and the box: qwen draws the box before it asks the terminal for
-// bracketed paste, and loses line breaks pasted before that; the event comes later, but also while
-// qwen asks for a login. qwen loses an Enter right after a paste, hence Settle.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u"}}
-}
-
-func (driver) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"}}
-}
-
-// Marks includes the variable that a launch sets.
-func (driver) Marks() []string { return settingsFile.Marks() }
 
 // Headless asks for a stream of JSON, because qwen's exit code is 0 after an API error.
 func (q driver) Headless(s cli.Spec) (cli.Command, error) {
