@@ -131,16 +131,6 @@ func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
 	return command, can
 }
 
-// Screen recognizes what the CLI shows; nothing for a driver that reads no screens.
-func (c CLI) Screen(shot Screenshot) Screen {
-	seen := c.Driver.Screen(shot)
-	if seen.Dialog != "" {
-		asked, ok := c.Question(shot)
-		seen.Listed = ok && asked.Outside
-	}
-	return seen
-}
-
 // checkNew refuses an id under which no conversation can begin. An empty id is allowed where the
 // CLI chooses its own.
 func (c CLI) checkNew(s Spec) error {

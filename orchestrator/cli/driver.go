@@ -98,10 +98,6 @@ type Driver interface {
 	Canonical(prompt string) string
 	// Screen recognizes the CLI's screen, and leaves unset what is not certain.
 	Screen(Screenshot) Screen
-	// Question reads the question that the CLI asks in a turn, or itself with a numbered list that
-	// the driver knows. It returns false for menus, for all other dialogs, and where the options
-	// cannot be read.
-	Question(Screenshot) (Question, bool)
 	// Channel returns the channel of the running launch whose files are in Spec.StateDir.
 	Channel(Spec) Channel
 }

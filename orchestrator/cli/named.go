@@ -53,5 +53,4 @@ func (plain) Literal(prompt string) (string, error)                         { re
 func (plain) Pastes(text string, _ int) []string                            { return []string{text} }
 func (plain) Canonical(prompt string) string                                { return Trimmed(prompt) }
 func (plain) Screen(Screenshot) Screen                                      { return Screen{} }
-func (plain) Question(Screenshot) (Question, bool)                          { return Question{}, false }
 func (plain) Channel(Spec) Channel                                          { return NoChannel{} }

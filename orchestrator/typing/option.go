@@ -217,9 +217,9 @@ func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	if err != nil {
 		return true
 	}
-	now, ok := t.cli.Question(cli.Screenshot(shot))
-	if !ok && asked.Outside {
-		return t.cli.Screen(cli.Screenshot(shot)).Dialog == asked.Text
+	seen := t.cli.Screen(cli.Screenshot(shot))
+	if now := seen.Question; now != nil {
+		return now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
 	}
-	return ok && now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
+	return asked.Outside && seen.Dialog == asked.Text
 }

@@ -328,7 +328,7 @@ func (t *sender) asks(state session.AgentStatus) *errs.Error {
 // about to report.
 func asksWith(seen cli.Screen, last *turn.Record) session.AgentStatus {
 	state := session.AgentStatus{Reason: seen.Dialog}
-	if !seen.Listed && (last == nil || last.State != turn.InProgress) {
+	if !seen.Listed() && (last == nil || last.State != turn.InProgress) {
 		state.Cause = session.CauseDialog
 	}
 	return state

@@ -178,7 +178,8 @@ func (l streamLine) Tell(t *streams.Turn) {
 
 // Screen looks for the input box around the terminal's cursor, which copilot hides while its pane
 // has no focus. copilot draws the box long before it takes input, and also without an account: both
-// are recognized by their texts.
+// are recognized by their texts. In its dialogs the arrow keys select and Enter takes an option. A
+// plain "no" is Esc: Enter on that option opens a text input.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	switch text := screens.TextOf(screens.RowsOf(s)); {
 	case starts().MatchString(text):
@@ -186,21 +187,16 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	case loggedOut().MatchString(text):
 		return cli.Screen{Dialog: "asks you to log in"}
 	}
-	return box.Screen(s)
-}
-
-// Question reads dialogs in which the arrow keys select and Enter takes an option. A plain "no" is
-// Esc: Enter on that option opens a text input.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	asked, ok := box.Question(s, "❯")
-	for i, o := range asked.Options {
-		asked.Options[i].Key = ""
-		if strings.HasPrefix(o.Label, "No, and tell Copilot") {
-			asked.Options[i].Key = "Escape"
+	seen := box.Screen(s)
+	if asked := seen.Question; asked != nil {
+		asked.ByArrows("Down", "Up")
+		for i, o := range asked.Options {
+			if strings.HasPrefix(o.Label, "No, and tell Copilot") {
+				asked.Options[i].Key = "Escape"
+			}
 		}
 	}
-	asked.Onward, asked.Back = "Down", "Up"
-	return asked, ok
+	return seen
 }
 
 var (
@@ -210,7 +206,7 @@ var (
 
 // box describes copilot's input box, which has no placeholder.
 var box = screens.EdgedBox{
-	Upper: "─", Lower: "─", Marks: "❯", Mark: 0,
+	Upper: "─", Lower: "─", Marks: "❯", Mark: 0, Selected: "❯",
 	Placeholder: lazyregexp.New(`^$`),
 	Places:      lazyregexp.New(`\[(Paste|Image) #\d+|^/`), // a slash command is shown completed before the user has typed all of it
 	Works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),

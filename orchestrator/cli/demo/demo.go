@@ -240,7 +240,8 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 		if len([]rune(whole)) > s.Width*(s.Height-1) { // it may begin above the pane
 			question = "…" + question
 		}
-		return cli.Screen{Dialog: questions.Title(question)}
+		title, options := questions.Title(question), []cli.Option{{Label: "y", Key: "y"}, {Label: "n", Key: "n"}}
+		return cli.Screen{Dialog: title, Question: &cli.Question{Text: title, Options: options, Outside: title == trust}}
 	}
 	switch first := promptRow(rows[:s.CursorY+1]); {
 	case line == ">" && s.CursorX == 2:
@@ -267,13 +268,6 @@ func wrapped(rows []screens.Row, width int) string {
 
 // trust is the question that the demo CLI asks with --ask-trust, before its first hook.
 const trust = "Do you trust the files in this folder?"
-
-// Question offers y and n, which answer at once.
-func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	asked := d.Screen(s).Dialog
-	options := []cli.Option{{Label: "y", Key: "y"}, {Label: "n", Key: "n"}}
-	return cli.Question{Text: asked, Options: options, Outside: asked == trust}, asked != ""
-}
 
 // promptRow returns the row where the prompt in the last rows begins, -1 for none.
 func promptRow(rows []screens.Row) int {

@@ -215,21 +215,16 @@ func (r record) text() string {
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	seen := box.Screen(since(s))
 	seen.Limited = strings.HasPrefix(seen.Dialog, limitReached)
+	if seen.Dialog == trusts && seen.Question != nil {
+		if seen.Question.Deaf = trustSettle; starts(s) {
+			seen.Question = nil
+		}
+	}
 	return seen
 }
 
 // limitReached begins paw's words for the dialog of a usage limit.
 const limitReached = "has reached the usage limit"
-
-// Question reads a dialog in which a digit takes an option at once, or the arrow keys select one.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	question, ok := box.Question(since(s), "●")
-	if question.Text == trusts {
-		question.Deaf = trustSettle
-		ok = ok && !starts(s)
-	}
-	return question, ok
-}
 
 // trusts is paw's words for the question whether to trust the folder.
 const trusts = "asks whether to trust the folder"
@@ -258,7 +253,7 @@ func since(s cli.Screenshot) cli.Screenshot {
 // box describes gemini's input box, whose edges are lines where there are no colours, and its
 // dialogs, which are in frames.
 var box = screens.EdgedBox{
-	Upper: "▄─", Lower: "▀─", Marks: ">*", Mark: 1,
+	Upper: "▄─", Lower: "▀─", Marks: ">*", Mark: 1, Selected: "●",
 	Placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'Esc' for NORMAL mode\.|Press 'i' for INSERT mode\.)$`),
 	Places:      lazyregexp.New(`\[(Pasted Text|Image)\b`),
 	Works:       lazyregexp.New(`(?m)^ *\S .*\(esc to cancel, `),

@@ -192,12 +192,9 @@ func (q driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 // draws its own.
 func (driver) Screen(s cli.Screenshot) cli.Screen { return box.Screen(s) }
 
-// Question reads a dialog in which a digit takes an option at once.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) { return box.Question(s, "›❯") }
-
-// box describes qwen's input box.
+// box describes qwen's input box, and its dialogs, in which a digit takes an option at once.
 var box = screens.EdgedBox{
-	Upper: "─", Lower: "─", Marks: ">*", Mark: 0,
+	Upper: "─", Lower: "─", Marks: ">*", Mark: 0, Selected: "›❯",
 	Weak:        "(shift + tab to cycle)",
 	Placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'i' for INSERT mode and 'Esc' for NORMAL mode\.)$`),
 	Places:      lazyregexp.New(`\[(Pasted Content|Pasted Text|Image)\b`),
