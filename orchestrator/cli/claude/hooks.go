@@ -75,27 +75,17 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 // givenSettings reads the value of the user's --settings, a file name or JSON; "" gives an empty
 // map.
 func givenSettings(s cli.Spec, given string) (map[string]json.RawMessage, error) {
-	settings := map[string]json.RawMessage{}
-	content := []byte(given)
-	switch {
-	case given == "":
-		return settings, nil
-	case !strings.HasPrefix(strings.TrimSpace(given), "{"):
-		if !filepath.IsAbs(given) {
-			given = filepath.Join(s.Worktree, given)
-		}
-		var err error
-		if content, err = os.ReadFile(given); err != nil {
-			return nil, err
-		}
+	if given == "" || strings.HasPrefix(strings.TrimSpace(given), "{") {
+		return hooks.Object([]byte(given))
 	}
-	if err := json.Unmarshal(content, &settings); err != nil {
+	if !filepath.IsAbs(given) {
+		given = filepath.Join(s.Worktree, given)
+	}
+	content, err := os.ReadFile(given)
+	if err != nil {
 		return nil, err
 	}
-	if settings == nil {
-		return nil, errors.New("null is no object")
-	}
-	return settings, nil
+	return hooks.Object(content)
 }
 
 // takeOption removes every use of an option, as two words or with "=", and returns the last value,

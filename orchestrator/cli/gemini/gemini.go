@@ -69,14 +69,9 @@ func (g driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 // google-gemini/gemini-cli#29115 gemini takes system settings only from root: other users get a
 // warning from it, and neither this setting nor the hooks.
 func keepConversations(settings map[string]json.RawMessage) error {
-	general := map[string]json.RawMessage{}
-	if raw, ok := settings["general"]; ok {
-		if err := json.Unmarshal(raw, &general); err != nil {
-			return fmt.Errorf("general: %w", err)
-		}
-	}
-	if general == nil {
-		return errors.New("general: null is no object")
+	general, err := hooks.Object(settings["general"])
+	if err != nil {
+		return fmt.Errorf("general: %w", err)
 	}
 	general["sessionRetention"] = json.RawMessage(`{"enabled":false}`)
 	settings["general"] = hooks.JSON(general)

@@ -7,7 +7,6 @@ import (
 
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -45,14 +44,9 @@ func (o driver) hooks(s cli.Spec) (cli.Command, error) {
 
 // content adds the plugin to the configuration that the variable already has.
 func content(given, plugin string) (string, error) {
-	config := map[string]json.RawMessage{}
-	if strings.TrimSpace(given) != "" {
-		if err := json.Unmarshal(hooks.WithoutComments([]byte(given)), &config); err != nil {
-			return "", err
-		}
-	}
-	if config == nil {
-		return "", errors.New("null is no object")
+	config, err := hooks.Object(hooks.WithoutComments([]byte(given)))
+	if err != nil {
+		return "", err
 	}
 	var plugins []json.RawMessage
 	if raw, ok := config["plugin"]; ok {

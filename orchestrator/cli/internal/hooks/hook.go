@@ -71,16 +71,28 @@ func Groups(events []string, entry func(event string) Entry) map[string]Group {
 	return groups
 }
 
+// Object reads a JSON object, a part of settings; an empty text is an empty one.
+func Object(text []byte) (map[string]json.RawMessage, error) {
+	object := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return object, nil
+	}
+	err := json.Unmarshal(text, &object)
+	if err == nil && object == nil {
+		err = errors.New("null is no object")
+	}
+	return object, err
+}
+
 // Add adds groups to the hooks that a settings object already has.
 func Add(settings map[string]json.RawMessage, add map[string]Group) error {
-	hooks := map[string]json.RawMessage{}
-	if raw, ok := settings["hooks"]; ok {
-		if err := json.Unmarshal(raw, &hooks); err != nil {
-			return fmt.Errorf("hooks: %w", err)
-		}
+	given := settings["hooks"]
+	if string(given) == "null" {
+		given = nil
 	}
-	if hooks == nil {
-		hooks = map[string]json.RawMessage{}
+	hooks, err := Object(given)
+	if err != nil {
+		return fmt.Errorf("hooks: %w", err)
 	}
 	for event, group := range add {
 		var groups []json.RawMessage
@@ -196,18 +208,11 @@ func (f SystemSettings) Marks() []string { return []string{f.Guard, f.Variable, 
 
 // read returns the settings, an empty map when there is no file.
 func (f SystemSettings) read(s cli.Spec) (map[string]json.RawMessage, error) {
-	settings := map[string]json.RawMessage{}
 	content, err := os.ReadFile(f.path(s))
-	if errors.Is(err, fs.ErrNotExist) {
-		return settings, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	if err == nil {
-		err = json.Unmarshal(WithoutComments(content), &settings)
-	}
-	if err == nil && settings == nil {
-		err = errors.New("null is no object")
-	}
-	return settings, err
+	return Object(WithoutComments(content))
 }
 
 // Launch returns argv with a copy of the settings, altered by change and with hooks for the events.
