@@ -2,16 +2,12 @@
 package aider
 
 import (
-	"bufio"
+	"bytes"
 	"context"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/records"
 )
 
 // Driver is the driver of aider.
@@ -47,26 +43,14 @@ func (a driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Worktree, path)
 	}
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Conversation{Reason: "aider has no history file here"}, nil
-	}
-	if err != nil {
-		return cli.Conversation{}, err
-	}
-	defer func() { _ = file.Close() }()
-	for reader := bufio.NewReader(file); ; {
-		line, err := reader.ReadString('\n')
-		if strings.HasPrefix(line, "#### ") {
-			return cli.Conversation{Found: true, Resumable: true, Transcript: path}, nil
-		}
-		if errors.Is(err, io.EOF) {
-			return cli.Conversation{Found: true, Transcript: path, Reason: "the conversation has no message yet"}, nil
-		}
-		if err != nil {
-			return cli.Conversation{}, err
-		}
-	}
+	prompted := false
+	err := records.Lines(path, func(line []byte) bool {
+		prompted = bytes.HasPrefix(line, []byte("#### "))
+		return !prompted
+	})
+	found, err := records.Found(path, "aider has no history file here", prompted, err)
+	found.NewID = false
+	return found, err
 }
 
 // Learn returns the id history once the worktree's conversation has a prompt.

@@ -61,23 +61,17 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 // Learn finds the conversations that /clear began under new ids. Those of `claude -p`, which the
 // agent itself may run, do not count.
 func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), "*.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	var uses records.LastUses
+	files, err := records.ByUse(filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), "*.jsonl"))
+	var ids []string
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		id := strings.TrimSuffix(filepath.Base(file), ".jsonl")
-		message, err := firstMessage(file)
-		if err != nil || message == nil || message.Entrypoint != "cli" || !records.BeganHere(s, message.Timestamp) {
-			continue
+		if message, err := firstMessage(file); err == nil && message != nil && message.Entrypoint == "cli" && records.BeganHere(s, message.Timestamp) {
+			ids = append(ids, strings.TrimSuffix(filepath.Base(file), ".jsonl"))
 		}
-		uses.Add(id, file)
 	}
-	return uses.IDs(), nil
+	return ids, err
 }
 
 // ownTranscript returns the file of the agent's conversation in the folder of its worktree. For a

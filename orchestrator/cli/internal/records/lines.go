@@ -9,8 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 
@@ -97,6 +97,11 @@ func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, e
 		used = said(line)
 		return !used
 	})
+	return Found(file, missing, used, err)
+}
+
+// Found is the result of Lookup for a file that was read with err, and has a prompt or not.
+func Found(file, missing string, used bool, err error) (cli.Conversation, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Conversation{Reason: missing}, nil
@@ -111,29 +116,17 @@ func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, e
 // IsOpen reports whether last is an open turn, whose end is to be found.
 func IsOpen(last *turn.Record) bool { return last != nil && last.State == turn.InProgress }
 
-// LastUses orders conversations by the last change of their files.
-type LastUses []lastUse
-
-type lastUse struct {
-	id string
-	at time.Time
-}
-
-// Add adds a conversation, unless its file is gone.
-func (u *LastUses) Add(id, file string) {
-	if info, err := os.Stat(file); err == nil {
-		*u = append(*u, lastUse{id, info.ModTime()})
+// ByUse returns the files that match a pattern, the one that was changed last at the end.
+func ByUse(pattern string) ([]string, error) {
+	files, err := filepath.Glob(pattern)
+	changed := map[string]time.Time{}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			changed[file] = info.ModTime()
+		}
 	}
-}
-
-// IDs returns the ids, the conversation that was used last at the end.
-func (u LastUses) IDs() []string {
-	sort.SliceStable(u, func(i, j int) bool { return u[i].at.Before(u[j].at) })
-	ids := make([]string, len(u))
-	for i, use := range u {
-		ids[i] = use.id
-	}
-	return ids
+	slices.SortStableFunc(files, func(a, b string) int { return changed[a].Compare(changed[b]) })
+	return files, err
 }
 
 // BeganHere reports whether a conversation that began at that time can be the agent's. CLIs record
