@@ -145,7 +145,7 @@ func (o millis) time() time.Time {
 
 // transcript turns the export into messages, up to the point to which an undo went back.
 func (e exportedConversation) transcript(id string) cli.Transcript {
-	t := talk{Talk: records.Talk{Transcript: cli.Transcript{ID: id}}}
+	t := records.Talk{Transcript: cli.Transcript{ID: id}}
 	for _, m := range e.Messages {
 		if e.Info.Revert != nil && e.Info.Revert.MessageID == m.Info.ID {
 			break
@@ -153,17 +153,14 @@ func (e exportedConversation) transcript(id string) cli.Transcript {
 		if string(m.Info.Summary) == "true" {
 			continue
 		}
-		t.addOpencode(m)
+		add(&t, m)
 	}
 	return t.Transcript
 }
 
-// talk turns an export into messages.
-type talk struct{ records.Talk }
-
-// addOpencode adds one message. A tool call and its result are parts of it: text after them becomes
+// add adds one message. A tool call and its result are parts of it: text after them becomes
 // another message.
-func (t *talk) addOpencode(m exportedMessage) {
+func add(t *records.Talk, m exportedMessage) {
 	role, at := history.RoleUser, m.Info.Time.Created.time()
 	if m.Info.Role == "assistant" {
 		role = history.RoleAssistant
@@ -178,7 +175,7 @@ func (t *talk) addOpencode(m exportedMessage) {
 		case "tool":
 			t.Say(role, at, strings.Join(texts, "\n"))
 			texts = nil
-			t.addOpencodeTool(part)
+			addTool(t, part)
 		case "step-start", "step-finish", "patch", "snapshot", "reasoning", "file", "agent", "subtask", "compaction", "retry":
 		default:
 			t.Skipped++
@@ -194,7 +191,7 @@ func (t *talk) addOpencode(m exportedMessage) {
 	}
 }
 
-func (t *talk) addOpencodeTool(part exportedPart) {
+func addTool(t *records.Talk, part exportedPart) {
 	state := part.State
 	t.Call(state.Time.Start.time(), history.ToolCall{ID: part.CallID, Name: part.Tool, Arguments: records.CompactJSON(state.Input)})
 	switch state.Status {

@@ -111,18 +111,14 @@ func (q driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 func (q driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	var all []record
 	var nodes []records.BranchNode
-	begun, err := records.ReadTalk(ctx, q, s, func(r record) {
+	t, err := records.ReadTalk(ctx, q, s, func(r record) {
 		all, nodes = append(all, r), append(nodes, records.BranchNode{ID: r.UUID, Parent: r.Parent, Prompt: r.Type == "user"})
 	})
-	t := talk{begun}
 	for _, i := range records.LastBranch(nodes, len(nodes)-1) {
-		t.addQwen(all[i])
+		add(&t, all[i])
 	}
 	return t.Transcript, err
 }
-
-// talk turns records into messages.
-type talk struct{ records.Talk }
 
 // record is a line of a chat file.
 type record struct {
@@ -143,7 +139,8 @@ type record struct {
 	} `json:"systemPayload"`
 }
 
-func (t *talk) addQwen(r record) {
+// add turns a record into messages.
+func add(t *records.Talk, r record) {
 	switch r.Type {
 	case "user":
 		role := history.RoleUser
