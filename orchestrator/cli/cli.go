@@ -124,11 +124,7 @@ func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, 
 // the driver's program.
 func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
 	command, can := c.Driver.EndAway(s, a)
-	if can && len(c.command) > 1 {
-		command.Argv = slices.Insert(slices.Clone(command.Argv), 1, c.command[1:]...)
-	}
-	command.Env = slices.Concat(c.entries(), command.Env)
-	return command, can
+	return c.wrapped(command), can
 }
 
 // checkNew refuses an id under which no conversation can begin. An empty id is allowed where the
@@ -173,11 +169,16 @@ func (c CLI) start(s Spec, refused error, of func(Spec) (Command, error)) (Comma
 			return Command{}, fmt.Errorf("%s: hooks: %q is not an absolute path", c.Name(), place)
 		}
 	}
-	if len(c.command) > 1 {
+	return c.wrapped(command), nil
+}
+
+// wrapped puts the configured wrapper and environment around a command of the driver.
+func (c CLI) wrapped(command Command) Command {
+	if len(c.command) > 1 && len(command.Argv) > 0 {
 		command.Argv = slices.Insert(slices.Clone(command.Argv), 1, c.command[1:]...)
 	}
 	command.Env = slices.Concat(c.entries(), command.Env)
-	return command, nil
+	return command
 }
 
 func (c CLI) entries() []string {
