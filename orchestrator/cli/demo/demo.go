@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/demo/program"
@@ -26,7 +25,7 @@ import (
 var Driver cli.Driver = driver{cli.Named{Of: "demo", Known: cli.Facts{
 	ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks",
 	Environment: []string{"XDG_STATE_HOME"},
-	Marks:       []string{hook},
+	Marks:       []string{program.HookVariable},
 	Ready:       cli.Ready{Event: true, Box: true, Silent: true, Clear: []string{"C-u"}}, // the demo CLI reads what was typed before it started
 }}}
 
@@ -66,14 +65,11 @@ func (d driver) Fork(s cli.Spec, from string) (cli.Command, error) {
 	return d.Launch(s)
 }
 
-// hook names the program that the demo CLI reports to, as `PROGRAM hook demo EVENT`.
-const hook = "PAW_HOOK"
-
 func (d driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 	if s.Hook == "" {
-		return cli.Command{Argv: argv, Unset: []string{hook}}, nil
+		return cli.Command{Argv: argv, Unset: []string{program.HookVariable}}, nil
 	}
-	return cli.Command{Argv: argv, Env: []string{hook + "=" + s.Hook}}, nil
+	return cli.Command{Argv: argv, Env: []string{program.HookVariable + "=" + s.Hook}}, nil
 }
 
 // Conversation finds the file of an id; a conversation can be resumed once it has a prompt.
@@ -82,11 +78,8 @@ func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 }
 
 func (driver) file(s cli.Spec) string {
-	state := cli.Getenv(s.Env, "XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = cli.Folder(s.Env, "", ".local", "state")
-	}
-	return filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
+	folder, _ := program.Folder(s.Env)
+	return filepath.Join(folder, s.ConversationID+".jsonl")
 }
 
 // Headless runs the demo CLI with -p, whose standard output is the answer.
@@ -96,7 +89,7 @@ func (d driver) Headless(s cli.Spec) (cli.Command, error) {
 		return cli.Command{}, err
 	}
 	argv := append([]string{s.Executable, "demo-agent", option, s.ConversationID}, s.Args...)
-	return cli.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{hook}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)
+	return cli.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{program.HookVariable}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)
 }
 
 // HeadlessLine returns every line: the whole output is the answer.
@@ -176,52 +169,36 @@ func eventOf(r program.Report) turn.Event {
 
 // Observe reads the end of the conversation's file, which has every event that hooks report.
 func (d driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
-	var seen sight
+	var seen cli.Observed
+	file, open := d.file(s), records.IsOpen(last)
 	left := false // the program began or ended after the turn's last event
-	file := d.file(s)
 	err := records.EachBack(file, func(line program.Entry) bool {
-		if line.Event == "" {
-			return true
-		}
 		id := program.TurnID(s.ConversationID, line.Turn)
-		if records.IsOpen(last) && last.TurnID != "" && last.TurnID != id {
+		e := eventOf(program.Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
+		if e.Kind == "" || open && last.TurnID != "" && last.TurnID != id {
 			return true
 		}
-		if line.Event == "start" || line.Event == "exit" {
-			seen.Observed, left = cli.Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}, true
-			return records.IsOpen(last) // look for the turn that the exit cut off
+		now := cli.Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}
+		switch ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt; {
+		case e.Kind == turn.KindSessionStart, e.Kind == turn.KindSessionEnd:
+			seen, left = now, true
+			return open // look for the turn that the exit cut off
+		case left && !ended:
+			e.Kind, e.Message = turn.KindInterrupt, "the CLI exited"
+			seen.Ended = &e
+			return false
+		case ended && open:
+			now.Ended = &e
+		case ended:
+		case e.Kind == turn.KindInput:
+			now.Waiting, now.Question = true, e.Message
+		default:
+			now.Busy = true
 		}
-		e := eventOf(program.Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
-		if e.Kind != "" {
-			seen.take(e, line.Timestamp, records.IsOpen(last), left)
-		}
+		seen = now
 		return false
 	})
-	return seen.Observed, err
-}
-
-// sight builds an Observed from events.
-type sight struct{ cli.Observed }
-
-// take sets the state of the CLI from the newest event of a turn; left says that the program began
-// or ended after that event.
-func (o *sight) take(e turn.Event, at time.Time, open, left bool) {
-	ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt
-	if left && !ended {
-		e.Kind, e.Message = turn.KindInterrupt, "the CLI exited"
-		o.Ended = &e
-		return
-	}
-	o.Observed = cli.Observed{Known: true, At: at, Source: session.SourceTranscript}
-	switch {
-	case ended && open:
-		o.Ended = &e
-	case ended:
-	case e.Kind == turn.KindInput:
-		o.Waiting, o.Question = true, e.Message
-	default:
-		o.Busy = true
-	}
+	return seen, err
 }
 
 // Screen expects the cursor at the end of the output: the demo CLI prints below what it printed
