@@ -105,7 +105,7 @@ type protocol interface {
 	// stream sends the answer as events.
 	stream(e *events, q request, a answer, c call)
 	// whole returns the answer as one JSON value.
-	whole(q request, a answer, c call) any
+	whole(q request, a answer, c call) object
 	// failure returns the body of an HTTP error.
 	failure(status int, message string) any
 }
