@@ -33,10 +33,10 @@ const recentSize = 128 << 10
 // lines that begin in the last recentSize bytes.
 func CountLines[T any](path string, recent bool, visit func(T) bool) (skipped int, err error) {
 	from := int64(0)
-	if recent {
-		from = -recentSize
+	if info, err := os.Stat(path); recent && err == nil {
+		from = max(0, info.Size()-recentSize)
 	}
-	err = linesFrom(path, from, func(line []byte) bool {
+	err = LinesFrom(path, from, func(line []byte) bool {
 		var value T
 		if json.Unmarshal(line, &value) != nil {
 			skipped++
@@ -48,10 +48,10 @@ func CountLines[T any](path string, recent bool, visit func(T) bool) (skipped in
 }
 
 // Lines calls visit with the lines of a file, without their ends, until visit returns false.
-func Lines(path string, visit func(line []byte) bool) error { return linesFrom(path, 0, visit) }
+func Lines(path string, visit func(line []byte) bool) error { return LinesFrom(path, 0, visit) }
 
-// linesFrom is like Lines for those lines that begin in the last -from bytes; 0 is for all.
-func linesFrom(path string, from int64, visit func(line []byte) bool) error {
+// LinesFrom is like Lines for the lines that begin behind that many bytes.
+func LinesFrom(path string, from int64, visit func(line []byte) bool) error {
 	file, err := disk.Open(path)
 	if err != nil {
 		return err
@@ -60,11 +60,10 @@ func linesFrom(path string, from int64, visit func(line []byte) bool) error {
 	reader := readers.Get().(*bufio.Reader)
 	defer readers.Put(reader)
 	reader.Reset(file)
-	if info, err := file.Stat(); from < 0 && err == nil && info.Size() > -from {
-		if _, err := file.Seek(from, io.SeekEnd); err != nil {
+	if from > 0 {
+		if _, err := file.Seek(from-1, io.SeekStart); err != nil {
 			return err
 		}
-		reader.Reset(file)
 		if _, err := reader.ReadBytes('\n'); err != nil { // the line that begins before
 			return nil
 		}
