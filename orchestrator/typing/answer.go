@@ -270,15 +270,12 @@ var onlyByChannel = []cli.Option{{Label: "Yes"}, {Label: "No"}}
 type answerer struct{ *sender }
 
 func answererFor(h *app.App, s *session.Session, agentName string) (answerer, error) {
-	w, err := app.AgentNamed(s, agentName)
+	a, err := configured(h, s, agentName)
 	if err != nil {
 		return answerer{}, err
 	}
-	if h, err = h.ConfiguredFor(s); err != nil {
-		return answerer{}, err
-	}
-	cli, err := h.CLIOf(w)
-	return answerer{&sender{Agent: h.Agent(s, w), cli: cli, ready: cli.Facts().Ready, client: h.TmuxFor(s)}}, err
+	t, err := senderTo(a)
+	return answerer{t}, err
 }
 
 // drawn is like asked, but waits up to drawLag for the question to appear on the screen: some CLIs

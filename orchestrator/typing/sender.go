@@ -87,20 +87,46 @@ func (e earlier) begun(turns []turn.Record, canonical func(string) string) bool 
 	return e.Prompt != "" && slices.ContainsFunc(turns, func(one turn.Record) bool { return canonical(string(one.Prompt)) == e.Prompt })
 }
 
-// senderFor returns a sender, or a *cli.PromptError for a prompt that cannot be typed. It looks at
-// nothing else.
-func senderFor(a app.Agent, c cli.CLI, prompt string) (*sender, error) {
-	t := &sender{Agent: a, cli: c, ready: c.Facts().Ready, client: a.App.TmuxFor(a.Session)}
-	t.prompt, t.dropped = cli.Typable(prompt)
-	if strings.TrimSpace(t.prompt) == "" {
-		return nil, &cli.PromptError{CLI: a.Record.Name, Reason: "the prompt is empty"}
+// configured returns an agent as its project configures it.
+func configured(h *app.App, s *session.Session, agentName string) (app.Agent, error) {
+	w, err := app.AgentNamed(s, agentName)
+	if err != nil {
+		return app.Agent{}, err
 	}
-	var err error
-	t.text, err = c.Literal(t.prompt)
+	if h, err = h.ConfiguredFor(s); err != nil {
+		return app.Agent{}, err
+	}
+	return h.Agent(s, w), nil
+}
+
+// senderTo returns a sender without a prompt.
+func senderTo(a app.Agent) (*sender, error) {
+	c, err := a.App.CLIOf(a.Record)
+	if err != nil {
+		return nil, err
+	}
+	return &sender{Agent: a, cli: c, ready: c.Facts().Ready, client: a.App.TmuxFor(a.Session)}, nil
+}
+
+// senderFor returns a sender, or the error of a prompt that cannot be typed. It looks at nothing
+// else.
+func senderFor(a app.Agent, prompt string) (*sender, error) {
+	t, err := senderTo(a)
+	if err != nil {
+		return nil, err
+	}
+	if t.prompt, t.dropped = cli.Typable(prompt); strings.TrimSpace(t.prompt) == "" {
+		err = &cli.PromptError{CLI: a.Record.Name, Reason: "the prompt is empty"}
+	} else {
+		t.text, err = t.cli.Literal(t.prompt)
+	}
 	if refused, ok := errors.AsType[*cli.PromptError](err); ok {
 		refused.CLI = a.Record.Name
 	}
-	return t, err
+	if err != nil {
+		return nil, errs.New(errs.Usage, "%w", err)
+	}
+	return t, nil
 }
 
 // expect finds out where the prompt will show up.
