@@ -2,6 +2,7 @@
 package claude
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -82,17 +83,10 @@ func (c driver) command(s cli.Spec, prompt string, words ...string) (cli.Command
 	}
 	argv := slices.Concat([]string{s.Executable}, words, args)
 	if prompt != "" {
-		if err := c.checkOwn(prompt); err != nil {
-			return cli.Command{}, err
-		}
-		text := argument(prompt)
-		if err := prompts.CheckArgument(c.Name(), prompt, text); err != nil {
-			return cli.Command{}, err
-		}
 		// Options such as --allowedTools take every word up to the next option: "--" ends them.
-		argv = append(argv, "--", text)
+		argv, err = append(argv, "--", argument(prompt)), cmp.Or(c.checkOwn(prompt), prompts.CheckArgument(c.Name(), prompt, argument(prompt)))
 	}
-	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}, Files: files}, nil
+	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}, Files: files}, err
 }
 
 // commandLike matches a slash command, or a single word: "doctor" is a subcommand of claude even
@@ -115,11 +109,7 @@ func (c driver) Headless(s cli.Spec) (cli.Command, error) {
 	if err != nil {
 		return cli.Command{}, err
 	}
-	prompt := argument(s.Prompt)
-	if err := prompts.CheckArgument(c.Name(), s.Prompt, prompt); err != nil {
-		return cli.Command{}, err
-	}
 	argv := append([]string{s.Executable, "-p", "--output-format", "stream-json", "--verbose", option, s.ConversationID}, s.Args...)
-	argv = append(argv, "--", prompt)
-	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}}, nil
+	argv = append(argv, "--", argument(s.Prompt))
+	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}}, prompts.CheckArgument(c.Name(), s.Prompt, argument(s.Prompt))
 }

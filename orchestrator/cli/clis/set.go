@@ -118,16 +118,13 @@ func (c custom) Launch(s cli.Spec) (cli.Command, error) {
 		return cli.Command{}, err
 	}
 	argv := slices.Concat([]string{s.Executable}, words, s.Args)
-	if s.Prompt != "" {
-		if c.Prompt == config.PromptSend {
-			return cli.Command{}, &cli.PromptError{CLI: c.Name(), Send: true, Reason: "takes no prompt as an argument (prompt = \"send\")"}
-		}
-		if err := prompts.CheckArgument(c.Name(), s.Prompt, s.Prompt); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, s.Prompt)
+	switch {
+	case s.Prompt == "":
+		return cli.Command{Argv: argv}, nil
+	case c.Prompt == config.PromptSend:
+		return cli.Command{}, &cli.PromptError{CLI: c.Name(), Send: true, Reason: "takes no prompt as an argument (prompt = \"send\")"}
 	}
-	return cli.Command{Argv: argv}, nil
+	return cli.Command{Argv: append(argv, s.Prompt)}, prompts.CheckArgument(c.Name(), s.Prompt, s.Prompt)
 }
 
 func (c custom) Resume(s cli.Spec) (cli.Command, error) {

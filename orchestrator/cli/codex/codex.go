@@ -84,12 +84,9 @@ func (c driver) command(s cli.Spec, prompt, conversation string, subcommand ...s
 		if strings.HasPrefix(prompt, "!") {
 			text = " " + prompt // codex runs "!..." as a shell command
 		}
-		if err := prompts.CheckArgument(c.Name(), prompt, text); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, text)
+		argv, err = append(argv, text), prompts.CheckArgument(c.Name(), prompt, text)
 	}
-	return cli.Command{Argv: argv}, nil
+	return cli.Command{Argv: argv}, err
 }
 
 // options returns the options of every command. In its sandbox codex cannot commit in a linked

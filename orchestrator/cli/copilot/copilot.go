@@ -2,6 +2,7 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -35,26 +36,17 @@ var facts = cli.Facts{
 }
 
 func (c driver) Launch(s cli.Spec) (cli.Command, error) {
-	command := c.hooks(s)
-	argv := slices.Concat([]string{s.Executable, "--session-id=" + s.ConversationID}, command.Argv, s.Args)
-	if s.Prompt != "" {
-		if err := prompts.CheckWord(c.Name(), s.Prompt, words...); err != nil {
-			return cli.Command{}, err
-		}
-		argument := "--interactive=" + prompts.Spaced(s.Prompt)
-		if err := prompts.CheckArgument(c.Name(), s.Prompt, argument); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, argument)
+	command := c.command(s, "--session-id="+s.ConversationID)
+	if s.Prompt == "" {
+		return command, nil
 	}
-	command.Argv = argv
-	return command, nil
+	argument := "--interactive=" + prompts.Spaced(s.Prompt)
+	command.Argv = append(command.Argv, argument)
+	return command, cmp.Or(prompts.CheckWord(c.Name(), s.Prompt, words...), prompts.CheckArgument(c.Name(), s.Prompt, argument))
 }
 
 func (c driver) Resume(s cli.Spec) (cli.Command, error) {
-	command := c.hooks(s)
-	command.Argv = slices.Concat([]string{s.Executable, "--resume=" + s.ConversationID}, command.Argv, s.Args)
-	return command, nil
+	return c.command(s, "--resume="+s.ConversationID), nil
 }
 
 // Conversation finds the folder of an id. copilot cannot resume a conversation without a message,

@@ -29,10 +29,11 @@ import (
 // errorOccurred does not tell the last attempt from earlier ones.
 var hookEvents = []string{"sessionStart", "userPromptSubmitted", "notification", "agentStop", "sessionEnd"}
 
-// hooks returns the files of a plugin with paw's hooks, and the option that loads it.
-func (c driver) hooks(s cli.Spec) cli.Command {
+// command returns a launch with that option which loads a plugin with paw's hooks.
+func (c driver) command(s cli.Spec, option string) cli.Command {
+	argv := []string{s.Executable, option}
 	if s.Hook == "" {
-		return cli.Command{}
+		return cli.Command{Argv: append(argv, s.Args...)}
 	}
 	type hook struct {
 		Type       string `json:"type"`
@@ -45,7 +46,7 @@ func (c driver) hooks(s cli.Spec) cli.Command {
 	}
 	content := hooks.JSON(map[string]any{"version": 1, "hooks": byEvent})
 	dir := filepath.Join(s.StateDir, "copilot-plugin")
-	return cli.Command{Argv: []string{"--plugin-dir", dir}, Files: []cli.File{
+	return cli.Command{Argv: slices.Concat(argv, []string{"--plugin-dir", dir}, s.Args), Files: []cli.File{
 		{Path: filepath.Join(dir, "plugin.json"), Content: []byte(`{"name":"paw","hooks":"hooks.json"}` + "\n")},
 		{Path: filepath.Join(dir, "hooks.json"), Content: append(content, '\n')},
 	}}

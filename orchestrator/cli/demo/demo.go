@@ -45,18 +45,15 @@ func (driver) Version(ctx context.Context, executable string, env []string) (str
 
 func (d driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv := append([]string{s.Executable, "demo-agent", "--session-id", s.ConversationID}, s.Args...)
-	if s.Prompt != "" {
-		_, err := d.Literal(s.Prompt)
-		if err = cmp.Or(err, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, "--", s.Prompt)
+	if s.Prompt == "" {
+		return d.command(s, argv), nil
 	}
-	return d.command(s, argv)
+	_, err := d.Literal(s.Prompt)
+	return d.command(s, append(argv, "--", s.Prompt)), cmp.Or(err, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt))
 }
 
 func (d driver) Resume(s cli.Spec) (cli.Command, error) {
-	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...))
+	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...)), nil
 }
 
 // Fork copies the conversation from, under Spec.ConversationID.
@@ -65,11 +62,11 @@ func (d driver) Fork(s cli.Spec, from string) (cli.Command, error) {
 	return d.Launch(s)
 }
 
-func (d driver) command(s cli.Spec, argv []string) (cli.Command, error) {
+func (d driver) command(s cli.Spec, argv []string) cli.Command {
 	if s.Hook == "" {
-		return cli.Command{Argv: argv, Unset: []string{program.HookVariable}}, nil
+		return cli.Command{Argv: argv, Unset: []string{program.HookVariable}}
 	}
-	return cli.Command{Argv: argv, Env: []string{program.HookVariable + "=" + s.Hook}}, nil
+	return cli.Command{Argv: argv, Env: []string{program.HookVariable + "=" + s.Hook}}
 }
 
 // Conversation finds the file of an id; a conversation can be resumed once it has a prompt.

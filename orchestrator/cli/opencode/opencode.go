@@ -2,6 +2,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,23 +39,15 @@ var facts = cli.Facts{
 }
 
 func (o driver) Launch(s cli.Spec) (cli.Command, error) {
-	command, err := o.hooks(s)
-	if err != nil {
+	argv := append([]string{s.Executable}, s.Args...)
+	if s.Prompt == "" {
+		return o.command(s, argv)
+	}
+	argument := "--prompt=" + literalPrompt(s.Prompt)
+	if err := cmp.Or(prompts.CheckWord(o.Name(), s.Prompt, prompts.Exits...), prompts.CheckArgument(o.Name(), s.Prompt, argument)); err != nil {
 		return cli.Command{}, err
 	}
-	argv := append([]string{s.Executable}, s.Args...)
-	if s.Prompt != "" {
-		if err := prompts.CheckWord(o.Name(), s.Prompt, prompts.Exits...); err != nil {
-			return cli.Command{}, err
-		}
-		argument := "--prompt=" + literalPrompt(s.Prompt)
-		if err := prompts.CheckArgument(o.Name(), s.Prompt, argument); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, argument)
-	}
-	command.Argv = argv
-	return serve(s, command), nil
+	return o.command(s, append(argv, argument))
 }
 
 // literalPrompt changes a prompt so that opencode's input box sends it instead of completing it: as
@@ -71,12 +64,7 @@ func literalPrompt(prompt string) string {
 
 // Resume must run in the directory of the conversation: elsewhere opencode hangs.
 func (o driver) Resume(s cli.Spec) (cli.Command, error) {
-	command, err := o.hooks(s)
-	if err != nil {
-		return cli.Command{}, err
-	}
-	command.Argv = append([]string{s.Executable, "--session", s.ConversationID}, s.Args...)
-	return serve(s, command), nil
+	return o.command(s, append([]string{s.Executable, "--session", s.ConversationID}, s.Args...))
 }
 
 func (o driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
