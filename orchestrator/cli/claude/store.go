@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf16"
 
 	"paw/config/disk"
@@ -138,22 +137,10 @@ func folderName(dir string) string {
 	return name.String()
 }
 
-type storeLine struct {
-	Type        string    `json:"type"`
-	Timestamp   time.Time `json:"timestamp"`
-	IsMeta      bool      `json:"isMeta"`
-	IsSidechain bool      `json:"isSidechain"`
-	Entrypoint  string    `json:"entrypoint"`
-	Cwd         string    `json:"cwd"`
-	Message     struct {
-		Content contents `json:"content"`
-	} `json:"message"`
-}
-
 // firstMessage returns the first line that the user wrote, nil when there is none.
-func firstMessage(file string) (*storeLine, error) {
-	var first *storeLine
-	err := records.EachLine(file, func(line storeLine) bool {
+func firstMessage(file string) (*turnLine, error) {
+	var first *turnLine
+	err := records.EachLine(file, func(line turnLine) bool {
 		if line.isMessage() {
 			first = &line
 		}
@@ -163,7 +150,7 @@ func firstMessage(file string) (*storeLine, error) {
 }
 
 // isMessage reports whether the user wrote the line. Notices and local commands are user lines too.
-func (l storeLine) isMessage() bool {
+func (l turnLine) isMessage() bool {
 	return l.Type == "user" && !l.IsMeta && !l.IsSidechain && slices.ContainsFunc(l.Message.Content, func(block contentBlock) bool {
 		isText := block.Text != "" && !strings.HasPrefix(block.Text, "<command-name>") && !strings.HasPrefix(block.Text, "<local-command-")
 		return block.Type == "text" && isText || block.Type == "image" || block.Type == "document"
