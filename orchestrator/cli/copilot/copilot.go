@@ -52,7 +52,7 @@ func (c driver) Resume(s cli.Spec) (cli.Command, error) {
 // Conversation finds the folder of an id. copilot cannot resume a conversation without a message,
 // but starts one under the same id.
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
-	found, err := records.Lookup(c.file(s), "copilot has no conversation of this id", func(line eventLine) bool { return line.Type == "user.message" })
+	found, err := records.Lookup(c.file(s), "copilot has no conversation of this id", func(line event) bool { return line.Type == "user.message" })
 	if _, missing := os.Stat(filepath.Dir(c.file(s))); err == nil && !found.Found && missing == nil {
 		found = cli.Conversation{Found: true, Transcript: c.file(s), Reason: "the conversation has no message yet"}
 	}
