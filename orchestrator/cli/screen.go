@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -50,27 +51,22 @@ func (s Screen) Listed() bool { return s.Question != nil && s.Question.Outside }
 // String puts the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"`
 // or `unseen`, followed by `works`, `limited` or `fresh`.
 func (s Screen) String() string {
-	if s.Works {
-		s.Works = false
-		return s.String() + " works"
-	}
-	if s.Limited {
-		s.Limited = false
-		return s.String() + " limited"
-	}
-	if s.Fresh {
-		s.Fresh = false
-		return s.String() + " fresh"
-	}
+	text := string(cmp.Or(s.Box, "unseen"))
 	switch {
 	case s.Dialog != "":
-		return fmt.Sprintf("dialog %q", s.Dialog)
+		text = fmt.Sprintf("dialog %q", s.Dialog)
 	case s.Box == BoxFilled:
-		return fmt.Sprintf("filled %q", s.Draft)
-	case s.Box == BoxUnseen:
-		return "unseen"
+		text = fmt.Sprintf("filled %q", s.Draft)
 	}
-	return string(s.Box)
+	for _, one := range []struct {
+		is   bool
+		word string
+	}{{s.Fresh, " fresh"}, {s.Limited, " limited"}, {s.Works, " works"}} {
+		if one.is {
+			text += one.word
+		}
+	}
+	return text
 }
 
 // Question is a question that a CLI asks, read from the CLI's screen.

@@ -238,7 +238,7 @@ func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotTyped, err)
 	}
-	t.expect(ctx)
+	t.before = expect(ctx, t.Agent, t.cli, t.prompt)
 	box, err := t.look(ctx)
 	switch {
 	case err != nil:

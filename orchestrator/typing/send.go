@@ -201,7 +201,7 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	if t.Record, err = app.AgentNamed(t.Session, agentName); err != nil {
 		return nil, err
 	}
-	t.expect(ctx)
+	t.before = expect(ctx, t.Agent, t.cli, t.prompt)
 	if err := t.await(ctx); err != nil {
 		return nil, err
 	}

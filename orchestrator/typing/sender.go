@@ -129,11 +129,6 @@ func senderFor(a app.Agent, prompt string) (*sender, error) {
 	return t, nil
 }
 
-// expect finds out where the prompt will show up.
-func (t *sender) expect(ctx context.Context) {
-	t.before = expect(ctx, t.Agent, t.cli, t.prompt)
-}
-
 // onScreen returns the text of the pane, "" where it cannot be read.
 func (t *sender) onScreen(ctx context.Context) string {
 	shot, err := t.client.Look(ctx, t.program)
