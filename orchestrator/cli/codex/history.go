@@ -30,20 +30,29 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 		return cli.Transcript{}, err
 	}
 	t := records.Talk{Transcript: cli.Transcript{ID: s.ConversationID}}
-	before := int64(-1) // all lines
+	var before *int64 // number of the first line that the fork does not have, nil for all lines
 	var files [][]record
 	for range longestFork {
-		all, meta, skipped, err := readRecords(path, before, s.Recent)
+		var all []record
+		skipped, err := records.CountLines(path, s.Recent, func(r record) bool {
+			if before != nil && r.Ordinal != nil && *r.Ordinal >= *before {
+				return false
+			}
+			all = append(all, r)
+			return true
+		})
 		if err != nil {
 			return cli.Transcript{}, err
 		}
 		files = append(files, all)
 		t.Skipped += skipped
-		if meta.ForkedFrom == "" || meta.ForkedBefore == nil {
+		meta, err := readMeta(path)
+		whole := len(all) > 0 && all[0].Type == "session_meta" // else only its end was read
+		if err != nil || !whole || meta.ForkedFrom == "" || meta.ForkedBefore == nil {
 			break // no fork, or a fork by an older codex, which copies all lines
 		}
 		source := s
-		source.ConversationID, before = meta.ForkedFrom, *meta.ForkedBefore
+		source.ConversationID, before = meta.ForkedFrom, meta.ForkedBefore
 		if path, err = records.TranscriptFile(ctx, c, source); err != nil {
 			t.Skipped++ // the messages before the fork are gone
 			break
@@ -79,15 +88,7 @@ type record struct {
 		Metadata struct {
 			Kinds []string `json:"content_item_kinds"`
 		} `json:"internal_chat_message_metadata_passthrough"`
-		fork // fields of a session_meta line
 	} `json:"payload"`
-}
-
-// fork names the original of a forked conversation, and the number of the first line that the fork
-// does not have.
-type fork struct {
-	ForkedFrom   string `json:"forked_from_id"`
-	ForkedBefore *int64 `json:"forked_from_ordinal_exclusive"`
 }
 
 // contents is a list of items; a plain text is one item.
@@ -126,24 +127,6 @@ func (c contents) text() string {
 		}
 	}
 	return strings.Join(parts, "\n")
-}
-
-// readRecords reads the lines of a rollout file with numbers below before; all lines for -1. See
-// records.CountLines for recent.
-func readRecords(path string, before int64, recent bool) (all []record, from fork, skipped int, err error) {
-	first := true
-	skipped, err = records.CountLines(path, recent, func(r record) bool {
-		if r.Type == "session_meta" && first {
-			from = r.Payload.fork
-		}
-		first = false
-		if before >= 0 && r.Ordinal != nil && *r.Ordinal >= before {
-			return false
-		}
-		all = append(all, r)
-		return true
-	})
-	return all, from, skipped, err
 }
 
 // add adds one record. The messages are in response_item lines. event_msg lines have the ends
@@ -302,6 +285,7 @@ type sessionMeta struct {
 	Source       json.RawMessage `json:"source"` // "cli", "exec", "vscode", or an object for codex's own subagents
 	ThreadSource string          `json:"thread_source"`
 	ForkedFrom   string          `json:"forked_from_id"`
+	ForkedBefore *int64          `json:"forked_from_ordinal_exclusive"` // number of the first line of the original that the fork does not have
 }
 
 // sideChat is the ThreadSource of a conversation that /side opens beside the main one, since 0.171.0.
