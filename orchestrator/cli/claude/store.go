@@ -22,11 +22,9 @@ import (
 // resumes it ("No conversation found") nor starts it again ("already in use").
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	// The folders of all directories are many: the worktree's own is looked at first.
-	own := filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), s.ConversationID+".jsonl")
-	if files, _ := filepath.Glob(own); len(files) > 0 {
-		if message, err := firstMessage(files[0]); err == nil && message != nil {
-			return cli.Conversation{Found: true, Resumable: true, Transcript: files[0]}, nil
-		}
+	own := ownTranscript(s)
+	if message, err := firstMessage(own); err == nil && message != nil {
+		return cli.Conversation{Found: true, Resumable: true, Transcript: own}, nil
 	}
 	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), "*", s.ConversationID+".jsonl"))
 	if err != nil {

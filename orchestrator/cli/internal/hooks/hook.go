@@ -189,13 +189,11 @@ type SystemSettings struct {
 
 // path returns the file that the CLI would read without paw.
 func (f SystemSettings) path(s cli.Spec) string {
-	switch path := cli.Getenv(s.Env, f.Variable); {
-	case path != "":
-		return path
-	case runtime.GOOS == "darwin":
-		return f.Darwin
+	own := f.Linux
+	if runtime.GOOS == "darwin" {
+		own = f.Darwin
 	}
-	return f.Linux
+	return cmp.Or(cli.Getenv(s.Env, f.Variable), own)
 }
 
 // defaults returns the variable that names the file of defaults.
@@ -216,13 +214,17 @@ func (f SystemSettings) read(s cli.Spec) (map[string]json.RawMessage, error) {
 }
 
 // Launch returns argv with a copy of the settings, altered by change and with hooks for the events.
+// Programs that the agent runs inherit the settings; the guard keeps a nested CLI from reporting turns.
 func (f SystemSettings) Launch(s cli.Spec, argv, events []string, change func(map[string]json.RawMessage) error) (cli.Command, error) {
 	settings, err := f.read(s)
 	if err == nil && change != nil {
 		err = change(settings)
 	}
 	if err == nil && s.Hook != "" {
-		err = f.addHooks(s, settings, events)
+		err = Add(settings, Groups(events, func(name string) Entry {
+			command := `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name)
+			return Entry{Type: "command", Command: command, Timeout: 1000 * PatienceFor(name, f.Long...)}
+		}))
 	}
 	if err != nil {
 		return cli.Command{}, fmt.Errorf("%s: system settings %s: %w", f.CLI, f.path(s), err)
@@ -234,16 +236,6 @@ func (f SystemSettings) Launch(s cli.Spec, argv, events []string, change func(ma
 		env = append(env, defaults+"="+filepath.Join(filepath.Dir(f.path(s)), "system-defaults.json"))
 	}
 	return cli.Command{Argv: argv, Env: env, Unset: []string{f.Guard}, Files: []cli.File{file}}, nil
-}
-
-// addHooks adds a hook for each event. Programs that the agent runs inherit the settings; the guard
-// keeps a nested CLI from reporting turns.
-func (f SystemSettings) addHooks(s cli.Spec, settings map[string]json.RawMessage, events []string) error {
-	return Add(settings, Groups(events, func(name string) Entry {
-		return Entry{
-			Type: "command", Command: `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name), Timeout: 1000 * PatienceFor(name, f.Long...),
-		}
-	}))
 }
 
 // WithoutComments blanks the // and /* */ comments that gemini allows in its settings.
