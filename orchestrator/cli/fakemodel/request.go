@@ -130,14 +130,10 @@ var refusal = lazyregexp.New(`(?i)has not been read|(must|first) (be )?read|read
 // result takes a tool's result. A refused write does not count: it is repeated in another way.
 func (q *request) result(text string) {
 	q.newest = text
-	if q.refusedWrite = refusal().MatchString(text) && q.wrote(); !q.refusedWrite {
+	first := !q.refusedWrite && q.prompt != ""
+	if q.refusedWrite = first && refusal().MatchString(text) && answerTo(q.prompt, q.results).action.verb == "write"; !q.refusedWrite {
 		q.results++
 	}
-}
-
-// wrote reports whether the newest call tried to write a file with a tool, for the first time.
-func (q *request) wrote() bool {
-	return !q.refusedWrite && q.prompt != "" && answerTo(q.prompt, q.results).action.verb == "write"
 }
 
 // notes are the beginnings of texts of a CLI that are not marked by tags.
@@ -244,7 +240,7 @@ func (q request) callFor(a action) (call, bool) {
 		if c, ok := q.write(a); ok {
 			return c, true
 		}
-		a = a.asShell()
+		a = action{verb: "run", text: redirect(a.path, a.text, ">")}
 	}
 	if a.verb == "tool" {
 		return q.named(a)
