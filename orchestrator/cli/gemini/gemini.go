@@ -78,13 +78,17 @@ func keepConversations(settings map[string]json.RawMessage) error {
 	return nil
 }
 
-// Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project.
-// Every resume leaves one more, almost empty, file of that name; the conversation can be resumed if
+// chats returns a pattern of the files of a conversation without their ending:
+// session-*-<first 8 characters of the id>, in the folders of all projects.
+func chats(s cli.Spec) string {
+	tmp := filepath.Join(cli.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
+	return filepath.Join(cli.GlobQuote(tmp), "*", "chats", "session-*-"+s.ConversationID[:min(8, len(s.ConversationID))])
+}
+
+// Conversation finds the chat file in the worktree's project. Every resume leaves one more, almost empty, file of that name; the conversation can be resumed if
 // gemini would open any of them.
 func (g driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
-	short := s.ConversationID[:min(8, len(s.ConversationID))]
-	tmp := filepath.Join(cli.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
-	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(tmp), "*", "chats", "session-*-"+short+".jsonl"))
+	files, err := filepath.Glob(chats(s) + ".jsonl")
 	if err != nil {
 		return cli.Conversation{}, err
 	}
