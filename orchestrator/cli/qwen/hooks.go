@@ -35,7 +35,10 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	e := p.Named(name)
 	switch {
 	case name == "UserPromptSubmit": // also called with an empty prompt after each result of a tool
-		e.Prompt, e.Queued = typedPrompt(prompts.OwnWords(p.Prompt))
+		e.Prompt, e.Queued = strings.CutPrefix(prompts.OwnWords(p.Prompt), joinedMark)
+		if e.Queued {
+			e.Prompt = strings.ReplaceAll(e.Prompt, joinedMark, "\n")
+		}
 		e.At = begins(p.At, time.Now())
 	case name == "Notification" && p.NotificationType == "idle_prompt":
 		e = p.Event(turn.KindIdle)
@@ -70,15 +73,6 @@ func begins(called, now time.Time) time.Time {
 // joinedMark precedes a prompt that was typed while a tool ran; qwen sends it to the model with the
 // tool's result.
 const joinedMark = "\n[User message received during tool execution]: "
-
-// typedPrompt returns what the user typed, and whether the prompt joined a running turn.
-func typedPrompt(prompt string) (typed string, joined bool) {
-	typed, joined = strings.CutPrefix(prompt, joinedMark)
-	if !joined {
-		return prompt, false
-	}
-	return strings.ReplaceAll(typed, joinedMark, "\n"), true
-}
 
 // Observe reads the end of the chat file, where a request that an Esc cut off is recorded as an
 // error, and the last notification that qwen is idle.
