@@ -225,7 +225,8 @@ func (t *sender) await(ctx context.Context) error {
 		case now.Sub(filled) > filledPatience:
 			return t.refusal("its input box has text that is not paw's%s", quoted(box.Draft))
 		}
-		if t.ready.Box && box.Box == cli.BoxUnseen && t.small() && now.Sub(began) > smallPatience {
+		small := t.rows > 0 && (t.rows < smallRows || t.columns < smallColumns)
+		if t.ready.Box && box.Box == cli.BoxUnseen && small && now.Sub(began) > smallPatience {
 			return t.tooSmall()
 		}
 		if now.After(deadline) || ctx.Err() != nil {
@@ -306,9 +307,6 @@ func (t *sender) elsewhere(ctx context.Context, folder string) error {
 	refused.Hints = turns.OutsideLines(ctx, t.Agent)
 	return refused
 }
-
-// small reports whether the pane is too small for the input boxes of most CLIs.
-func (t *sender) small() bool { return t.rows > 0 && (t.rows < smallRows || t.columns < smallColumns) }
 
 // tooSmall returns the refusal for a small pane without an input box.
 func (t *sender) tooSmall() *errs.Error {
