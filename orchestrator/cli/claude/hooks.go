@@ -64,9 +64,13 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 	if err != nil {
 		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
 	}
-	withStatusLine(s, c.Name(), settings)
-	if _, said := settings[keepInPane]; !said {
-		settings[keepInPane] = hooks.JSON(true)
+	for name, own := range map[string]any{
+		statusLine: map[string]string{"type": "command", "command": hooks.Command(s, c.Name(), cli.StatusLine)},
+		keepInPane: true,
+	} {
+		if _, said := settings[name]; !said {
+			settings[name] = hooks.JSON(own)
+		}
 	}
 	file := cli.File{Path: filepath.Join(s.StateDir, "claude-settings.json"), Content: append(hooks.JSON(settings), '\n')}
 	return append([]string{"--settings", file.Path}, args...), []cli.File{file}, nil

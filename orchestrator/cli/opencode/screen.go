@@ -50,9 +50,6 @@ func boxed(rows []screens.Row) []screens.Row {
 	return cut
 }
 
-// listed puts the items of a list in one line.
-func listed(words string) string { return strings.ReplaceAll(words, " ┃ - ", ", ") }
-
 var (
 	// placeholder matches the text in the empty box before the first prompt.
 	placeholder = lazyregexp.New(`^Ask anything… "`)
@@ -161,7 +158,7 @@ func dialogIn(rows []screens.Row) cli.Screen {
 		}
 	}
 	seen := screens.AskedIn(text, dialogs, options)
-	seen.Dialog = listed(seen.Dialog)
+	seen.Dialog = strings.ReplaceAll(seen.Dialog, " ┃ - ", ", ") // the items of a list
 	if q := seen.Question; q != nil {
 		q.ByArrows("Right", "Left")
 		always, confirms := strings.CutPrefix(seen.Dialog, alwaysAllow)
