@@ -34,9 +34,6 @@ type Driver interface {
 
 	// Facts returns what does not depend on a launch.
 	Facts() Facts
-	// Version returns the program's version, such as "2.1.197", or the first line of its answer
-	// where that has no number.
-	Version(ctx context.Context, executable string, env []string) (string, error)
 	// CheckID refuses an id that no conversation of the CLI can have. CLI calls it before every
 	// method that is given an id.
 	CheckID(id string) error
@@ -137,6 +134,7 @@ type Facts struct {
 	// SilentErrors means that no hook reports a turn that ended with an error; the CLI's record
 	// does.
 	SilentErrors bool
+	Version      string   // version of a CLI that is a part of paw, "" for others, which are asked
 	EscapeAgain  []string // texts on the screen where a second Escape has to confirm the first that interrupts a turn
 	// Environment names the variables that decide where the CLI keeps its conversations. Their
 	// values, also that one is unset, are recorded at launch and set again when a conversation is

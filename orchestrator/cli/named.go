@@ -29,10 +29,6 @@ func (n Named) CheckID(id string) error { return CheckID(n.Of, id) }
 
 type plain struct{}
 
-func (plain) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return askVersion(ctx, executable, env)
-}
-
 func (plain) Fork(Spec, string) (Command, error)                            { return Command{}, ErrCannotFork }
 func (plain) Learn(context.Context, Spec) ([]string, error)                 { return nil, nil }
 func (plain) HeldBy(Spec) int                                               { return 0 }

@@ -301,8 +301,12 @@ const VersionPatience = 3 * time.Second
 
 var number = lazyregexp.New(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
 
-// askVersion runs `executable --version` and returns the first version number in the output.
-func askVersion(ctx context.Context, executable string, env []string) (string, error) {
+// Version returns the program's version, such as "2.1.197": the first number in the output of
+// `executable --version`, else its first line.
+func (c CLI) Version(ctx context.Context, executable string, env []string) (string, error) {
+	if own := c.Facts().Version; own != "" {
+		return own, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	out, err := Output(ctx, os.TempDir(), env, executable, "--version")

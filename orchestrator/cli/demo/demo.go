@@ -23,7 +23,7 @@ import (
 
 // Driver is the driver of demo.
 var Driver cli.Driver = driver{cli.Named{Of: "demo", Known: cli.Facts{
-	ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks",
+	ChoosesID: true, Version: "built in", Resume: "exact, by id", Turns: "exact, from hooks",
 	Environment: []string{"XDG_STATE_HOME"},
 	Marks:       []string{program.HookVariable},
 	Ready:       cli.Ready{Event: true, Box: true, Silent: true, Clear: []string{"C-u"}}, // the demo CLI reads what was typed before it started
@@ -37,10 +37,6 @@ func (driver) Program() string {
 		return path
 	}
 	return "paw"
-}
-
-func (driver) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return "built in", nil
 }
 
 func (d driver) Launch(s cli.Spec) (cli.Command, error) {
