@@ -148,7 +148,7 @@ var (
 // dialogIn recognizes a dialog, in which the arrow keys select and Enter takes an option.
 func dialogIn(rows []screens.Row) cli.Screen {
 	text, answers := screens.TextOf(rows), permission
-	if strings.HasPrefix(screens.NamedIn(text, dialogs), alwaysAllow) {
+	if strings.HasPrefix(screens.AskedIn(text, dialogs, nil).Dialog, alwaysAllow) {
 		answers = confirmation
 	}
 	var options []cli.Option

@@ -36,36 +36,26 @@ func AsksByList(shows, words string) Dialog {
 	return d
 }
 
-// NamedIn returns paw's words for the first dialog that matches text, "" for none.
-func NamedIn(text string, all []Dialog) string {
-	words, _ := firstIn(text, all)
-	return words
-}
-
 // AskedIn returns a screen with the first dialog that matches text, which has these options, if any.
 // Where the CLI itself asks, the arrow keys select and Enter takes an option: not all of those lists
 // take digits.
 func AskedIn(text string, all []Dialog, options []cli.Option) cli.Screen {
-	words, d := firstIn(text, all)
-	seen := cli.Screen{Dialog: words}
-	if options == nil || !d.inTurn && !d.listed { // it can only be answered in the pane
+	for _, d := range all {
+		found := d.shows().FindStringSubmatchIndex(text)
+		if found == nil {
+			continue
+		}
+		words := string(d.shows().ExpandString(nil, d.words, text, found))
+		seen := cli.Screen{Dialog: questions.Title(strings.Join(strings.Fields(words), " "))}
+		if options != nil && (d.inTurn || d.listed) { // others can only be answered in the pane
+			seen.Question = &cli.Question{Text: seen.Dialog, Options: options, Outside: d.listed}
+		}
+		if seen.Listed() {
+			seen.Question.ByArrows("Down", "Up")
+		}
 		return seen
 	}
-	seen.Question = &cli.Question{Text: words, Options: options, Outside: d.listed}
-	if d.listed {
-		seen.Question.ByArrows("Down", "Up")
-	}
-	return seen
-}
-
-func firstIn(text string, all []Dialog) (words string, which Dialog) {
-	for _, d := range all {
-		if found := d.shows().FindStringSubmatchIndex(text); found != nil {
-			words := d.shows().ExpandString(nil, d.words, text, found)
-			return questions.Title(strings.Join(strings.Fields(string(words)), " ")), d
-		}
-	}
-	return "", Dialog{}
+	return cli.Screen{}
 }
 
 // TextOf joins rows to a text.
