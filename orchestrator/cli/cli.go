@@ -120,11 +120,13 @@ func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, 
 	return seen, err
 }
 
-// EndAway returns the command that ends a process of Away, with the configured wrapper in place of
-// the driver's program.
-func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
-	command, can := c.Driver.EndAway(s, a)
-	return c.wrapped(command), can
+// Away returns the driver's processes, with the configured wrapper around their commands.
+func (c CLI) Away(s Spec) []Away {
+	all := c.Driver.Away(s)
+	for i := range all {
+		all[i].End = c.wrapped(all[i].End)
+	}
+	return all
 }
 
 // checkNew refuses an id under which no conversation can begin. An empty id is allowed where the

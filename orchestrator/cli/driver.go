@@ -72,9 +72,6 @@ type Driver interface {
 	// Away returns the background processes that have a conversation of the agent or run in its
 	// worktree.
 	Away(Spec) []Away
-	// EndAway returns the program's own command that ends a process of Away; false if the program
-	// has none.
-	EndAway(Spec, Away) (Command, bool)
 	// Headless returns the command of one turn with Spec.Prompt, in the conversation
 	// Spec.ConversationID if that exists. The command calls no hooks of paw.
 	Headless(Spec) (Command, error)
@@ -113,7 +110,7 @@ type Gauged struct {
 type Away struct {
 	PID          int
 	Conversation string
-	Job          string // the process's id in the program's own commands
+	End          Command // the program's own command that ends the process, without Argv if it has none
 }
 
 // Facts describes a CLI.
@@ -169,20 +166,14 @@ func TrimLeft(prompt string) string {
 // controls.
 func Typable(prompt string) (text string, dropped int) {
 	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(prompt)
-	var b strings.Builder
-	b.Grow(len(lines))
-	for _, r := range lines { // range yields U+FFFD for a byte that is no UTF-8
-		if isControl(r) {
+	text = strings.Map(func(r rune) rune { // r is U+FFFD for a byte that is no UTF-8
+		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
 			dropped++
-			continue
+			return -1
 		}
-		b.WriteRune(r)
-	}
-	return b.String(), dropped
-}
-
-func isControl(r rune) bool {
-	return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0)
+		return r
+	}, lines)
+	return text, dropped
 }
 
 // Transcript is one conversation in its order, read from the CLI's own record.

@@ -41,7 +41,6 @@ func (plain) Observe(context.Context, Spec, *turn.Record) (Observed, error) { re
 func (plain) Gauge(Spec, string, []byte) (Gauged, error)                    { return Gauged{}, nil }
 func (plain) Windows(Spec) []session.Window                                 { return nil }
 func (plain) Away(Spec) []Away                                              { return nil }
-func (plain) EndAway(Spec, Away) (Command, bool)                            { return Command{}, false }
 func (plain) Headless(Spec) (Command, error)                                { return Command{}, ErrNoHeadless }
 func (plain) HeadlessLine(line []byte) string                               { return string(line) + "\n" }
 func (plain) HeadlessResult([]byte, int) (string, error)                    { return "", ErrNoHeadless }

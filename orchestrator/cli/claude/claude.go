@@ -35,7 +35,8 @@ var facts = cli.Facts{
 const keepInPane = "disableAgentView"
 
 // Away returns the processes of claude's daemon that have a conversation of the agent or run in its
-// worktree: a conversation that was moved out of the pane has a new id.
+// worktree: a conversation that was moved out of the pane has a new id. They are ended by `claude stop`:
+// the daemon restarts a process that a signal has ended.
 func (driver) Away(s cli.Spec) []cli.Away {
 	var away []cli.Away
 	all, worktree := registry(s), ""
@@ -50,16 +51,15 @@ func (driver) Away(s cli.Spec) []cli.Away {
 			return pane.SessionID == s.ConversationID && entry.parkedOf(pane)
 		})
 		if parked || entry.SessionID == s.ConversationID || s.Resolved(entry.Cwd) == worktree {
-			away = append(away, cli.Away{PID: entry.PID, Conversation: entry.SessionID, Job: entry.JobID})
+			one := cli.Away{PID: entry.PID, Conversation: entry.SessionID}
+			if entry.JobID != "" {
+				one.End = cli.Command{Argv: []string{s.Executable, "stop", entry.JobID}, Unset: []string{cli.ChildSession}}
+			}
+			away = append(away, one)
 		}
 	}
 	slices.SortFunc(away, func(a, b cli.Away) int { return a.PID - b.PID })
 	return away
-}
-
-// EndAway uses `claude stop`: claude's daemon restarts a process that a signal has ended.
-func (driver) EndAway(s cli.Spec, a cli.Away) (cli.Command, bool) {
-	return cli.Command{Argv: []string{s.Executable, "stop", a.Job}, Unset: []string{cli.ChildSession}}, a.Job != ""
 }
 
 func (c driver) Launch(s cli.Spec) (cli.Command, error) {
