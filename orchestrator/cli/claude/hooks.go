@@ -130,15 +130,12 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		e.Queued = e.Type == turn.TypeNotification // a prompt from a subagent, when a turn is open
 	case "PermissionRequest":
 		e.Child = false // a subagent's question, too, is for the user
-	case "PostToolUse":
+	case "PostToolUse", "ElicitationResult":
 		e = p.Event(turn.KindAnswered)
 		e.Child = false
 	case "Elicitation":
 		e = p.Event(turn.KindInput)
 		e.Message, e.Child = p.Server+": "+p.Message, false // a subagent's question, too, is for the user
-	case "ElicitationResult":
-		e = p.Event(turn.KindAnswered)
-		e.Child = false
 	case "PreToolUse":
 		await(p.TranscriptPath, p.PromptID)
 		e = p.Event(turn.KindTool)

@@ -85,9 +85,6 @@ func (d driver) Headless(s cli.Spec) (cli.Command, error) {
 	return cli.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{program.HookVariable}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)
 }
 
-// HeadlessLine returns every line: the whole output is the answer.
-func (driver) HeadlessLine(line []byte) string { return string(line) + "\n" }
-
 func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	message := strings.TrimRight(string(stdout), "\n")
 	if exitCode != 0 {

@@ -139,11 +139,7 @@ func hasStore(env []string) bool {
 	if cli.Getenv(env, "OPENCODE_DB") != "" {
 		return true
 	}
-	data := cli.Getenv(env, "XDG_DATA_HOME")
-	if data == "" {
-		data = cli.Folder(env, "", ".local", "share")
-	}
-	_, err := os.Stat(filepath.Join(data, "opencode"))
+	_, err := os.Stat(filepath.Join(cli.Folder(env, "XDG_DATA_HOME", ".local", "share"), "opencode"))
 	return err == nil
 }
 

@@ -66,10 +66,7 @@ func (q driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 
 // file returns the path of the conversation's chat file for the worktree.
 func (driver) file(s cli.Spec) string {
-	home := cli.Getenv(s.Env, "QWEN_RUNTIME_DIR")
-	if home == "" {
-		home = cli.Folder(s.Env, "QWEN_HOME", ".qwen")
-	}
+	home := cmp.Or(cli.Getenv(s.Env, "QWEN_RUNTIME_DIR"), cli.Folder(s.Env, "QWEN_HOME", ".qwen"))
 	name := strings.Map(func(r rune) rune {
 		if cli.Alphanumeric(r) {
 			return r
