@@ -84,7 +84,8 @@ func (c driver) command(s cli.Spec, prompt string, words ...string) (cli.Command
 	argv := slices.Concat([]string{s.Executable}, words, args)
 	if prompt != "" {
 		// Options such as --allowedTools take every word up to the next option: "--" ends them.
-		argv, err = append(argv, "--", argument(prompt)), cmp.Or(c.checkOwn(prompt), prompts.CheckArgument(c.Name(), prompt, argument(prompt)))
+		argv = append(argv, "--", argument(prompt))
+		err = cmp.Or(c.checkOwn(prompt), prompts.CheckArgument(c.Name(), prompt, argument(prompt)))
 	}
 	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}, Files: files}, err
 }

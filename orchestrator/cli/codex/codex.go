@@ -84,7 +84,8 @@ func (c driver) command(s cli.Spec, prompt, conversation string, subcommand ...s
 		if strings.HasPrefix(prompt, "!") {
 			text = " " + prompt // codex runs "!..." as a shell command
 		}
-		argv, err = append(argv, text), prompts.CheckArgument(c.Name(), prompt, text)
+		argv = append(argv, text)
+		err = prompts.CheckArgument(c.Name(), prompt, text)
 	}
 	return cli.Command{Argv: argv}, err
 }

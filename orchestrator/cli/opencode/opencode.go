@@ -33,7 +33,7 @@ var facts = cli.Facts{
 	Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
 	Leaves:      []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
 	Environment: []string{"XDG_DATA_HOME", "OPENCODE_DB"},
-	Marks:       []string{configVariable, passwordVariable},
+	Marks:       []string{configVariable, passwordVariable}, // which a launch sets
 	// The start event is no sign: the plugin loads 2 s before the screen takes input, and opencode loses what is pasted before.
 	Ready: cli.Ready{Box: true, Settle: 200 * time.Millisecond},
 }
