@@ -29,7 +29,7 @@ import (
 // errorOccurred does not tell the last attempt from earlier ones.
 var hookEvents = []string{"sessionStart", "userPromptSubmitted", "notification", "agentStop", "sessionEnd"}
 
-// command returns a launch with that option which loads a plugin with paw's hooks.
+// command returns a launch with an option for the conversation, which loads a plugin with paw's hooks.
 func (c driver) command(s cli.Spec, option string) cli.Command {
 	argv := []string{s.Executable, option}
 	if s.Hook == "" {

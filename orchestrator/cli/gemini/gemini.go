@@ -85,8 +85,8 @@ func chats(s cli.Spec) string {
 	return filepath.Join(cli.GlobQuote(tmp), "*", "chats", "session-*-"+s.ConversationID[:min(8, len(s.ConversationID))])
 }
 
-// Conversation finds the chat file in the worktree's project. Every resume leaves one more, almost empty, file of that name; the conversation can be resumed if
-// gemini would open any of them.
+// Conversation finds the chat file in the worktree's project. Every resume leaves one more, almost
+// empty, file of that name; the conversation can be resumed if gemini would open any of them.
 func (g driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	files, err := filepath.Glob(chats(s) + ".jsonl")
 	if err != nil {
