@@ -45,7 +45,7 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 	given, args := takeOption(args, "--settings")
 	settings, err := givenSettings(s, given)
 	if err == nil {
-		err = hooks.Add(settings, hooks.Groups(hookEvents, func(event string) hooks.Entry {
+		err = hooks.Add(settings, hookEvents, func(event string) hooks.Entry {
 			name := event
 			if fork && event == "SessionStart" {
 				name = forkStart
@@ -59,7 +59,7 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 				patience = untilAnswered
 			}
 			return hooks.Entry{Type: "command", Command: command, Timeout: patience}
-		}))
+		})
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("claude: --settings: %w", err)

@@ -61,16 +61,6 @@ type Entry struct {
 	Timeout int    `json:"timeout"` // seconds in claude, milliseconds in gemini and qwen
 }
 
-// Groups returns the settings for events, each given as NAME or NAME:MATCHER.
-func Groups(events []string, entry func(event string) Entry) map[string]Group {
-	groups := map[string]Group{}
-	for _, event := range events {
-		name, matcher, _ := strings.Cut(event, ":")
-		groups[name] = Group{Matcher: matcher, Hooks: []Entry{entry(name)}}
-	}
-	return groups
-}
-
 // Object reads a JSON object, a part of settings; an empty text is an empty one.
 func Object(text []byte) (map[string]json.RawMessage, error) {
 	object := map[string]json.RawMessage{}
@@ -84,8 +74,9 @@ func Object(text []byte) (map[string]json.RawMessage, error) {
 	return object, err
 }
 
-// Add adds groups to the hooks that a settings object already has.
-func Add(settings map[string]json.RawMessage, add map[string]Group) error {
+// Add adds a hook for each event, given as NAME or NAME:MATCHER, to those that a settings object
+// already has.
+func Add(settings map[string]json.RawMessage, events []string, entry func(event string) Entry) error {
 	given := settings["hooks"]
 	if string(given) == "null" {
 		given = nil
@@ -94,14 +85,15 @@ func Add(settings map[string]json.RawMessage, add map[string]Group) error {
 	if err != nil {
 		return fmt.Errorf("hooks: %w", err)
 	}
-	for event, group := range add {
+	for _, event := range events {
+		name, matcher, _ := strings.Cut(event, ":")
 		var groups []json.RawMessage
-		if raw, ok := hooks[event]; ok {
+		if raw, ok := hooks[name]; ok {
 			if err := json.Unmarshal(raw, &groups); err != nil {
-				return fmt.Errorf("hooks: %s: %w", event, err)
+				return fmt.Errorf("hooks: %s: %w", name, err)
 			}
 		}
-		hooks[event] = JSON(append(groups, JSON(group)))
+		hooks[name] = JSON(append(groups, JSON(Group{Matcher: matcher, Hooks: []Entry{entry(name)}})))
 	}
 	settings["hooks"] = JSON(hooks)
 	return nil
@@ -221,10 +213,10 @@ func (f SystemSettings) Launch(s cli.Spec, argv, events []string, change func(ma
 		err = change(settings)
 	}
 	if err == nil && s.Hook != "" {
-		err = Add(settings, Groups(events, func(name string) Entry {
+		err = Add(settings, events, func(name string) Entry {
 			command := `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name)
 			return Entry{Type: "command", Command: command, Timeout: 1000 * PatienceFor(name, f.Long...)}
-		}))
+		})
 	}
 	if err != nil {
 		return cli.Command{}, fmt.Errorf("%s: system settings %s: %w", f.CLI, f.path(s), err)
