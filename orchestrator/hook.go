@@ -38,7 +38,7 @@ type Report struct {
 // Another process may then do the work of the hook, once it holds the agent's turn lock.
 func AwaitsEnd(h *app.App, cliName, event string) bool {
 	cli, known := h.CLIs.Get(cliName)
-	return known && cli.AwaitsEnd(event)
+	return known && slices.Contains(cli.Facts().AwaitsEnd, event)
 }
 
 // Hook processes one report of a CLI's hook. The CLI never sees a failure: errors are logged for

@@ -12,7 +12,7 @@ import (
 
 // rawPrompts are the places that need a prompt byte for byte: they compare it with a CLI's record,
 // or print it in --json. All other places call Words or Task.
-var rawPrompts = []string{"orchestrator/typing/", "orchestrator/transcript/", "orchestrator/queue/gather.go", "orchestrator/turns/cut.go", "orchestrator/selftest/", "cmd/paw/turns.go", "session/turn/"}
+var rawPrompts = []string{"orchestrator/typing/", "orchestrator/transcript/", "orchestrator/queue/gather.go", "orchestrator/turns/cut.go", "orchestrator/cli/claude/turns.go", "orchestrator/selftest/", "cmd/paw/turns.go", "session/turn/"}
 
 // TestPromptsAreReadInWords finds code that shows a prompt as the CLI got it, with markers and
 // texts that paw has added.

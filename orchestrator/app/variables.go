@@ -257,7 +257,7 @@ func (p Specs) recordedEnv(w *session.Agent) []string {
 // is recorded as empty: it must not be set later either.
 func (p Specs) Remembered(cli cli.CLI) map[string]string {
 	env, set := map[string]string{}, Variables(p.app.Env)
-	for _, name := range cli.Environment() {
+	for _, name := range cli.Facts().Environment {
 		env[name] = set[name]
 	}
 	return env

@@ -39,7 +39,6 @@ func TestADeliveryOutlivesASilence(t *testing.T) {
 					return tmux.Program{Pane: "%" + parentName}, nil
 				},
 				Enter: f.enter, Patience: time.Millisecond,
-				Again: func(context.Context, *session.Session, *session.Agent, string) error { return nil },
 			}}
 			f.claimed = d.began
 			err = d.run(t.Context(), live.Claim{})

@@ -439,7 +439,6 @@ func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 			return tmux.Program{Pane: "%" + parent}, nil
 		},
 		Enter: f.enter, Patience: time.Millisecond,
-		Again: func(context.Context, *session.Session, *session.Agent, string) error { return nil },
 	}}
 	return func() bool {
 		f.claimed = d.began
@@ -455,8 +454,9 @@ func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 var waitID = regexp.MustCompile(`^\[paw wait ([0-9a-f-]{36})\] `)
 
 // enter is the typing: what tmux does, and the CLI behind it.
-func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, _ tmux.Program, prompt string, last func() error) error {
+func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, _ tmux.Program, prompt string, last func() error) (again func(context.Context) error, err error) {
 	f.tb.Helper()
+	again = func(context.Context) error { return nil }
 	match := waitID.FindStringSubmatch(prompt)
 	if match == nil {
 		f.tb.Fatalf("typed without an id: %q", prompt)
@@ -468,14 +468,14 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, 
 	switch {
 	case cli.lock == nil:
 		f.lost = true
-		return nil
+		return again, nil
 	case cli.launched.After(f.claimed):
 		f.tb.Error("the parent was brought back and is prompted by itself")
 	case f.open(w.Name) || cli.asks:
 		f.tb.Errorf("typed into a pane that is busy: open %t, dialog %t, %+v", f.open(w.Name), cli.asks, f.last(w.Name))
 	}
 	if err := last(); err != nil {
-		return err
+		return nil, err
 	}
 	cli.typed = append(cli.typed, prompt)
 	if f.late {
@@ -483,7 +483,7 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, 
 	} else {
 		f.takeTyped(w.Name)
 	}
-	return nil
+	return again, nil
 }
 
 // facts is the parent with its children, as paw shows them now.

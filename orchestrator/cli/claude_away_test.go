@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,7 +39,8 @@ func TestClaudeAway(t *testing.T) {
 				`{"pid":%d,"sessionId":%q,"cwd":%q,"kind":"%s","jobId":"85ed78df","status":"busy","statusUpdatedAt":1}`, c.pid, c.conversation, c.cwd, c.kind))
 			var want []cli.Away
 			if c.away {
-				want = []cli.Away{{PID: c.pid, Conversation: c.conversation, Job: "85ed78df"}}
+				stop := cli.Command{Argv: []string{"/nowhere/cli", "stop", "85ed78df"}, Unset: []string{cli.ChildSession}}
+				want = []cli.Away{{PID: c.pid, Conversation: c.conversation, End: stop}}
 			}
 			if diff := cmp.Diff(want, get(t, "claude").Away(l.with(claudeEnds))); diff != "" {
 				t.Error(diff)
@@ -54,12 +54,9 @@ func TestClaudeAway(t *testing.T) {
 			}
 		})
 	}
-	command, can := get(t, "claude").EndAway(l.with(claudeEnds), cli.Away{PID: 1, Job: "85ed78df"})
-	if got := strings.Join(command.Argv, " "); !can || got != "/nowhere/cli stop 85ed78df" {
-		t.Errorf("ended by %q", got)
-	}
-	if _, can := get(t, "claude").EndAway(l.with(claudeEnds), cli.Away{PID: 1}); can {
-		t.Error("a process without a name is ended by a command")
+	l.put(filepath.Join(".claude", "sessions", "1.json"), fmt.Sprintf(`{"pid":%d,"sessionId":%q,"kind":"bg","status":"busy"}`, os.Getpid(), claudeEnds))
+	if away := get(t, "claude").Away(l.with(claudeEnds)); len(away) != 1 || away[0].End.Argv != nil {
+		t.Errorf("a process without a name is ended by a command: %+v", away)
 	}
 }
 

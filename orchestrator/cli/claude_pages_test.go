@@ -21,11 +21,11 @@ func TestClaudeQuestionsInPages(t *testing.T) {
 	review := screen("←  ☒ Database  ☒ Cache  ✔ Submit  →", "", "Review your answers", "", " ● Which database?", "   → Postgres", " ● Which cache?", "   → Redis",
 		"", "Ready to submit your answers?", "", "❯ 1. Submit answers", "  2. Cancel")
 	c := get(t, "claude")
-	asked, ok := c.Question(second)
+	asked, ok := questionOn(t, "claude", second)
 	if !ok || asked.Text != "Which cache?" || !asked.Paged || len(asked.Options) != 4 {
 		t.Errorf("the second page asks %+v, %v", asked, ok)
 	}
-	asked, ok = c.Question(review)
+	asked, ok = questionOn(t, "claude", review)
 	if !ok || asked.Text != "asks whether to submit your answers" || len(asked.Options) != 2 || asked.Options[0].Means() != cli.MeansYes {
 		t.Errorf("the last page asks %+v, %v", asked, ok)
 	}

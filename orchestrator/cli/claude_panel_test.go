@@ -28,7 +28,7 @@ func TestClaudeQuestionBesideThePanel(t *testing.T) {
 		}
 	}
 	c := get(t, "claude")
-	asked, ok := c.Question(screen(wide))
+	asked, ok := questionOn(t, "claude", screen(wide))
 	if !ok || asked.Text != "asks for permission: env PAW_ASK=1 sh -c 'touch refused.txt'" || len(asked.Options) != 2 || asked.Options[1].Label != "No" {
 		t.Errorf("asks %+v, %v", asked, ok)
 	}

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"paw/session"
 	"paw/session/turn"
 )
@@ -39,6 +41,15 @@ func (c CLI) Program() string {
 		return c.command[0]
 	}
 	return c.Driver.Program()
+}
+
+// NewConversation returns an id for a conversation that does not exist yet, or "" where the CLI
+// picks its own.
+func (c CLI) NewConversation() string {
+	if c.Facts().ChoosesID {
+		return uuid.NewString()
+	}
+	return ""
 }
 
 // Launch returns the driver's command for a first start, with the configured wrapper and environment.
@@ -109,25 +120,13 @@ func (c CLI) Observe(ctx context.Context, s Spec, last *turn.Record) (Observed, 
 	return seen, err
 }
 
-// EndAway returns the command that ends a process of Away, with the configured wrapper in place of
-// the driver's program.
-func (c CLI) EndAway(s Spec, a Away) (Command, bool) {
-	command, can := c.Driver.EndAway(s, a)
-	if can && len(c.command) > 1 {
-		command.Argv = slices.Insert(slices.Clone(command.Argv), 1, c.command[1:]...)
+// Away returns the driver's processes, with the configured wrapper around their commands.
+func (c CLI) Away(s Spec) []Away {
+	all := c.Driver.Away(s)
+	for i := range all {
+		all[i].End = c.wrapped(all[i].End)
 	}
-	command.Env = slices.Concat(c.entries(), command.Env)
-	return command, can
-}
-
-// Screen recognizes what the CLI shows; nothing for a driver that reads no screens.
-func (c CLI) Screen(shot Screenshot) Screen {
-	seen := c.Driver.Screen(shot)
-	if seen.Dialog != "" {
-		asked, ok := c.Question(shot)
-		seen.Listed = ok && asked.Outside
-	}
-	return seen
+	return all
 }
 
 // checkNew refuses an id under which no conversation can begin. An empty id is allowed where the
@@ -172,11 +171,16 @@ func (c CLI) start(s Spec, refused error, of func(Spec) (Command, error)) (Comma
 			return Command{}, fmt.Errorf("%s: hooks: %q is not an absolute path", c.Name(), place)
 		}
 	}
-	if len(c.command) > 1 {
+	return c.wrapped(command), nil
+}
+
+// wrapped puts the configured wrapper and environment around a command of the driver.
+func (c CLI) wrapped(command Command) Command {
+	if len(c.command) > 1 && len(command.Argv) > 0 {
 		command.Argv = slices.Insert(slices.Clone(command.Argv), 1, c.command[1:]...)
 	}
 	command.Env = slices.Concat(c.entries(), command.Env)
-	return command, nil
+	return command
 }
 
 func (c CLI) entries() []string {

@@ -21,15 +21,6 @@ type Driver interface {
 	Name() string
 	// Program returns a name to look up on PATH, or an absolute path.
 	Program() string
-	// Facts describes the CLI for `paw clis`.
-	Facts() Facts
-	// Environment names the variables that decide where the CLI keeps its conversations. Their
-	// values, also that one is unset, are recorded at launch and set again when a conversation is
-	// looked up or resumed.
-	Environment() []string
-	// NewConversation returns an id for a conversation that does not exist yet, or "" where the CLI
-	// picks its own.
-	NewConversation() string
 	// Launch returns the command of a first start, or a *PromptError where Spec.Prompt cannot be an
 	// argument.
 	Launch(Spec) (Command, error)
@@ -41,16 +32,11 @@ type Driver interface {
 
 	// Named has all of the following.
 
-	// Version returns the program's version, such as "2.1.197", or the first line of its answer
-	// where that has no number.
-	Version(ctx context.Context, executable string, env []string) (string, error)
+	// Facts returns what does not depend on a launch.
+	Facts() Facts
 	// CheckID refuses an id that no conversation of the CLI can have. CLI calls it before every
 	// method that is given an id.
 	CheckID(id string) error
-	// Marks returns the variables by which programs know that this CLI runs them, and those that
-	// paw's launch of it sets. They are removed before another agent starts: it would take itself
-	// for a part of this CLI.
-	Marks() []string
 	// Fork returns the command that starts a copy of the conversation from, with Spec.Prompt if
 	// there is one. The copy gets the id Spec.ConversationID where paw chooses ids.
 	Fork(s Spec, from string) (Command, error)
@@ -74,10 +60,6 @@ type Driver interface {
 	Decide(ctx context.Context, s Spec, name string, payload []byte) string
 	// Rests stores a KindIdle: from then on Observe tells how the open turn ended.
 	Rests(s Spec, e turn.Event) error
-	// AwaitsEnd reports whether the hook of that name runs at the end of a turn, before the next
-	// prompt. The CLI needs no answer from such a hook, and the agent does no work until another
-	// hook was called.
-	AwaitsEnd(name string) bool
 	// Observe reads what the CLI's record says about the conversation Spec.ConversationID now:
 	// above all the end of the open turn last where no hook reported one. It writes nothing and
 	// starts nothing. last is nil for an agent without turns.
@@ -90,9 +72,6 @@ type Driver interface {
 	// Away returns the background processes that have a conversation of the agent or run in its
 	// worktree.
 	Away(Spec) []Away
-	// EndAway returns the program's own command that ends a process of Away; false if the program
-	// has none.
-	EndAway(Spec, Away) (Command, bool)
 	// Headless returns the command of one turn with Spec.Prompt, in the conversation
 	// Spec.ConversationID if that exists. The command calls no hooks of paw.
 	Headless(Spec) (Command, error)
@@ -102,8 +81,6 @@ type Driver interface {
 	// HeadlessResult returns the answer, read from the whole standard output, or a *TurnError when
 	// the turn failed.
 	HeadlessResult(stdout []byte, exitCode int) (message string, err error)
-	// Ready says by which signs the CLI takes typed input.
-	Ready() Ready
 	// Literal returns the text to paste so that the CLI takes prompt for a prompt and not for one
 	// of its commands or for a shell command, or a *PromptError where no text does.
 	Literal(prompt string) (string, error)
@@ -115,10 +92,6 @@ type Driver interface {
 	Canonical(prompt string) string
 	// Screen recognizes the CLI's screen, and leaves unset what is not certain.
 	Screen(Screenshot) Screen
-	// Question reads the question that the CLI asks in a turn, or itself with a numbered list that
-	// the driver knows. It returns false for menus, for all other dialogs, and where the options
-	// cannot be read.
-	Question(Screenshot) (Question, bool)
 	// Channel returns the channel of the running launch whose files are in Spec.StateDir.
 	Channel(Spec) Channel
 }
@@ -137,12 +110,12 @@ type Gauged struct {
 type Away struct {
 	PID          int
 	Conversation string
-	Job          string // the process's id in the program's own commands
+	End          Command // the program's own command that ends the process, without Argv if it has none
 }
 
-// Facts describes a CLI for `paw clis`.
+// Facts describes a CLI.
 type Facts struct {
-	ChoosesID bool   // paw chooses the conversation id
+	ChoosesID bool   // paw chooses the conversation id, else the CLI does
 	Resume    string // how a conversation is resumed, in words for the user
 	Turns     string // how the end of a turn is noticed, in words for the user
 	Unseen    bool   // nothing shows the end of a turn: only prompts that paw itself runs count as turns
@@ -158,7 +131,20 @@ type Facts struct {
 	// SilentErrors means that no hook reports a turn that ended with an error; the CLI's record
 	// does.
 	SilentErrors bool
+	Version      string   // version of a CLI that is a part of paw, "" for others, which are asked
 	EscapeAgain  []string // texts on the screen where a second Escape has to confirm the first that interrupts a turn
+	// Environment names the variables that decide where the CLI keeps its conversations. Their
+	// values, also that one is unset, are recorded at launch and set again when a conversation is
+	// looked up or resumed.
+	Environment []string
+	// Marks names the variables by which programs know that this CLI runs them, and those that
+	// paw's launch of it sets. They are removed before another agent starts: it would take itself
+	// for a part of this CLI.
+	Marks []string
+	// AwaitsEnd names the hooks that run at the end of a turn, before the next prompt. The CLI needs
+	// no answer from such a hook, and the agent does no work until another hook was called.
+	AwaitsEnd []string
+	Ready     Ready // by which signs the CLI takes typed input
 }
 
 // UnseenTurns is Facts.Turns of a CLI whose turns nothing shows.
@@ -180,20 +166,14 @@ func TrimLeft(prompt string) string {
 // controls.
 func Typable(prompt string) (text string, dropped int) {
 	lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(prompt)
-	var b strings.Builder
-	b.Grow(len(lines))
-	for _, r := range lines { // range yields U+FFFD for a byte that is no UTF-8
-		if isControl(r) {
+	text = strings.Map(func(r rune) rune { // r is U+FFFD for a byte that is no UTF-8
+		if r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0) {
 			dropped++
-			continue
+			return -1
 		}
-		b.WriteRune(r)
-	}
-	return b.String(), dropped
-}
-
-func isControl(r rune) bool {
-	return r != '\n' && r != '\t' && (r < ' ' || r >= 0x7f && r < 0xa0)
+		return r
+	}, lines)
+	return text, dropped
 }
 
 // Transcript is one conversation in its order, read from the CLI's own record.

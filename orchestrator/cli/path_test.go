@@ -77,3 +77,18 @@ func TestLongestArgument(t *testing.T) {
 		}
 	}
 }
+
+// CLIs keep the conversations of a worktree under the name that it had without links, also when the worktree is gone.
+func TestResolvedOfAWorktreeThatIsGone(t *testing.T) {
+	real, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(real, link); err != nil {
+		t.Fatal(err)
+	}
+	want := filepath.Join(cli.Resolved(real), "gone")
+	if got := cli.Resolved(filepath.Join(link, "gone")); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if got := (cli.Spec{}).Resolved(filepath.Join(link, "gone")); got != want {
+		t.Errorf("in a launch: %s, want %s", got, want)
+	}
+}

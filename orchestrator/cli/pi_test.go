@@ -218,7 +218,7 @@ func TestPiChannel(t *testing.T) {
 // TestPiQuestion reads the list of an extension.
 func TestPiQuestion(t *testing.T) {
 	_, shot := readScreen(t, filepath.Join("testdata", "screens", "pi", "1.6.0-permission.txt"))
-	got, ok := get(t, "pi").Question(shot)
+	got, ok := questionOn(t, "pi", shot)
 	want := cli.Question{
 		Text: "Run this command? env PAW_ASK=1 sh -c 'touch b.txt'", Onward: "Down", Back: "Up",
 		Options: []cli.Option{{Label: "Yes", Selected: true}, {Label: "No"}},
@@ -228,7 +228,7 @@ func TestPiQuestion(t *testing.T) {
 	}
 	for _, name := range []string{"idle", "model", "resume", "settings", "tree", "draft"} {
 		_, shot := readScreen(t, filepath.Join("testdata", "screens", "pi", "1.6.0-"+name+".txt"))
-		if got, ok := get(t, "pi").Question(shot); ok {
+		if got, ok := questionOn(t, "pi", shot); ok {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"paw/config/disk"
 	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/config/poll"
@@ -66,10 +67,10 @@ type Ended struct {
 // by Ctrl-C and, when it or a child of it takes too long, killed: no process is left.
 func (p Process) Run(ctx context.Context) Ended {
 	var stdout bytes.Buffer
-	trace := &tail{limit: maxTrace}
+	var trace []byte
 	outLines := &LineWriter{Each: p.Stdout}
 	errLines := &LineWriter{Each: func(line []byte) {
-		trace.add(line)
+		trace = withLine(trace, line, maxTrace)
 		p.Stderr(line)
 	}}
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), p.Argv[0], p.Argv[1:]...)
@@ -85,7 +86,7 @@ func (p Process) Run(ctx context.Context) Ended {
 	interrupted, err := p.await(ctx, cmd)
 	outLines.Flush()
 	errLines.Flush()
-	end := Ended{Stdout: stdout.Bytes(), Trace: trace.text(), Interrupted: interrupted, Err: err}
+	end := Ended{Stdout: stdout.Bytes(), Trace: strings.ToValidUTF8(string(trace), ""), Interrupted: interrupted, Err: err}
 	if state := cmd.ProcessState; state != nil {
 		end.ExitCode = state.ExitCode()
 		if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
@@ -172,20 +173,11 @@ func (w *LineWriter) Flush() {
 	}
 }
 
-// tail keeps the last limit bytes of the added lines.
-type tail struct {
-	limit int
-	kept  []byte
+// withLine adds a line to a text, and keeps the last limit bytes.
+func withLine(text, line []byte, limit int) []byte {
+	text = append(append(text, line...), '\n')
+	return text[max(0, len(text)-limit):]
 }
-
-func (t *tail) add(line []byte) {
-	t.kept = append(append(t.kept, line...), '\n')
-	if extra := len(t.kept) - t.limit; extra > 0 {
-		t.kept = append([]byte{}, t.kept[extra:]...)
-	}
-}
-
-func (t *tail) text() string { return strings.ToValidUTF8(string(t.kept), "") }
 
 // LookPath finds program on the PATH of env, not on that of paw, and returns an absolute path or
 // ErrNotInstalled. Relative entries of PATH are skipped: they would run a program of whatever
@@ -255,14 +247,9 @@ func Folder(env []string, variable string, below ...string) string {
 	return filepath.Join(append([]string{Getenv(env, "HOME")}, below...)...)
 }
 
-// Resolved returns path without symlinks, or a cleaned path where it does not exist: CLIs record
-// their directory as getcwd(3) returns it.
-func Resolved(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
-	}
-	return filepath.Clean(path)
-}
+// Resolved returns path without symlinks, as far as it exists: CLIs record their directory as
+// getcwd(3) returns it, and a worktree may be gone by now.
+func Resolved(path string) string { return disk.Resolved(path) }
 
 // environment returns env, or paw's own environment where env is nil.
 func environment(env []string) []string {
@@ -301,8 +288,12 @@ const VersionPatience = 3 * time.Second
 
 var number = lazyregexp.New(`\d+(\.\d+)+[0-9A-Za-z.+-]*`)
 
-// askVersion runs `executable --version` and returns the first version number in the output.
-func askVersion(ctx context.Context, executable string, env []string) (string, error) {
+// Version returns the program's version, such as "2.1.197": the first number in the output of
+// `executable --version`, else its first line.
+func (c CLI) Version(ctx context.Context, executable string, env []string) (string, error) {
+	if own := c.Facts().Version; own != "" {
+		return own, nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	out, err := Output(ctx, os.TempDir(), env, executable, "--version")

@@ -69,11 +69,11 @@ func TestLineWriterHandsOnWholeLines(t *testing.T) {
 }
 
 func TestTailKeepsTheEnd(t *testing.T) {
-	last := &tail{limit: 4}
+	var last []byte
 	for _, line := range []string{"abc", "defgh", "i"} {
-		last.add([]byte(line))
+		last = withLine(last, []byte(line), 4)
 	}
-	if last.text() != "h\ni\n" {
-		t.Errorf("kept %q", last.text())
+	if string(last) != "h\ni\n" {
+		t.Errorf("kept %q", last)
 	}
 }

@@ -22,7 +22,7 @@ func TestQuestionsOfRealCLIs(t *testing.T) {
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))
 		_, shot := readScreen(t, file)
-		asked, ok := get(t, name).Question(shot)
+		asked, ok := questionOn(t, name, shot)
 		if !ok {
 			continue
 		}
@@ -46,20 +46,29 @@ func TestQuestionsOfRealCLIs(t *testing.T) {
 	}
 }
 
+// questionOn returns what a CLI asks on a screen, false for nothing that can be answered.
+func questionOn(t *testing.T, name string, shot cli.Screenshot) (cli.Question, bool) {
+	t.Helper()
+	if asked := get(t, name).Screen(shot).Question; asked != nil {
+		return *asked, true
+	}
+	return cli.Question{}, false
+}
+
 // A question of one CLI is none on the screen of another, and what is cut off is none with other options.
 func TestQuestionsThatAreCutOff(t *testing.T) {
 	files, _ := filepath.Glob("testdata/screens/*/*.txt")
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))
 		_, shot := readScreen(t, file)
-		whole, ok := get(t, name).Question(shot)
+		whole, ok := questionOn(t, name, shot)
 		if !ok {
 			continue
 		}
 		for height := range shot.Height {
 			cut := shot
 			cut.Text, cut.Height = strings.Join(strings.SplitAfter(shot.Text, "\n")[:height], ""), height
-			part, ok := get(t, name).Question(cut)
+			part, ok := questionOn(t, name, cut)
 			if ok && part.Outside && part.Text != whole.Text {
 				continue // an answered one, which stands above the whole
 			}
@@ -69,7 +78,7 @@ func TestQuestionsThatAreCutOff(t *testing.T) {
 		}
 	}
 	for _, name := range clis.New(nil).Names() {
-		if asked, ok := get(t, name).Question(cli.Screenshot{}); ok {
+		if asked, ok := questionOn(t, name, cli.Screenshot{}); ok {
 			t.Errorf("%s sees %v on nothing", name, asked)
 		}
 	}
@@ -106,7 +115,7 @@ func TestAllThatOpencodeWouldAllow(t *testing.T) {
 		}
 	}
 	shot.Text = text.String()
-	asked, ok := get(t, "opencode").Question(shot)
+	asked, ok := questionOn(t, "opencode", shot)
 	if !ok || !asked.Confirms || asked.Text != "asks whether to allow always: env *, git *" || asked.Options[0].About != "allow always: env *, git *" {
 		t.Errorf("%v %+v", ok, asked)
 	}
@@ -118,7 +127,7 @@ func TestDemoQuestionLongerThanThePane(t *testing.T) {
 		"…ly push?": {Text: "ly push?\n [y/n]", Width: 8, Height: 2, CursorX: 7, CursorY: 1, CursorShown: true},
 		"ly push?":  {Text: "\nly push?\n [y/n]", Width: 8, Height: 3, CursorX: 7, CursorY: 2, CursorShown: true},
 	} {
-		if asked, ok := get(t, "demo").Question(shot); !ok || asked.Text != want {
+		if asked, ok := questionOn(t, "demo", shot); !ok || asked.Text != want {
 			t.Errorf("%q, want %q", asked.Text, want)
 		}
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -31,44 +32,44 @@ const (
 // Screen holds what can be told with certainty from a screenshot. The zero value is an unrecognized
 // screen.
 type Screen struct {
-	Box     Box
-	Draft   string // text in a filled box, "" where it cannot be read as a whole
-	Works   bool   // the screen says that a turn runs; many screens do not say so
-	Dialog  string // question of a dialog that replaces the box, such as "asks whether to trust the folder"; "" for no dialog
-	Listed  bool   // the dialog is one of the CLI itself, and its answers can be read; set by CLI.Screen
-	Stopped bool   // the CLI has stopped itself, by Ctrl-Z, and goes on at a SIGCONT
-	Limited bool   // the screen says that a usage limit is reached
-	Fresh   bool   // no conversation is shown and the next prompt begins one; most CLIs show no sign of that
-	Mode    string // the CLI's name for the mode or agent that would take a prompt, "" where none is shown
+	Box    Box
+	Draft  string // text in a filled box, "" where it cannot be read as a whole
+	Works  bool   // the screen says that a turn runs; many screens do not say so
+	Dialog string // question of a dialog that replaces the box, such as "asks whether to trust the folder"; "" for no dialog
+	// Question is the dialog with its answers: a question in a turn, or one that the CLI itself asks with a list that the
+	// driver knows. It is nil for menus, for all other dialogs, and where the options cannot be read.
+	Question *Question
+	Stopped  bool   // the CLI has stopped itself, by Ctrl-Z, and goes on at a SIGCONT
+	Limited  bool   // the screen says that a usage limit is reached
+	Fresh    bool   // no conversation is shown and the next prompt begins one; most CLIs show no sign of that
+	Mode     string // the CLI's name for the mode or agent that would take a prompt, "" where none is shown
 }
+
+// Listed reports whether the dialog is one of the CLI itself, and its answers can be read.
+func (s Screen) Listed() bool { return s.Question != nil && s.Question.Outside }
 
 // String puts the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"`
 // or `unseen`, followed by `works`, `limited` or `fresh`.
 func (s Screen) String() string {
-	if s.Works {
-		s.Works = false
-		return s.String() + " works"
-	}
-	if s.Limited {
-		s.Limited = false
-		return s.String() + " limited"
-	}
-	if s.Fresh {
-		s.Fresh = false
-		return s.String() + " fresh"
-	}
+	text := string(cmp.Or(s.Box, "unseen"))
 	switch {
 	case s.Dialog != "":
-		return fmt.Sprintf("dialog %q", s.Dialog)
+		text = fmt.Sprintf("dialog %q", s.Dialog)
 	case s.Box == BoxFilled:
-		return fmt.Sprintf("filled %q", s.Draft)
-	case s.Box == BoxUnseen:
-		return "unseen"
+		text = fmt.Sprintf("filled %q", s.Draft)
 	}
-	return string(s.Box)
+	for _, one := range []struct {
+		is   bool
+		word string
+	}{{s.Fresh, " fresh"}, {s.Limited, " limited"}, {s.Works, " works"}} {
+		if one.is {
+			text += one.word
+		}
+	}
+	return text
 }
 
-// Question is a question that a CLI asks in a turn, read from the CLI's screen.
+// Question is a question that a CLI asks, read from the CLI's screen.
 type Question struct {
 	Text    string   // question in one line, such as "asks for permission: npm test"
 	Options []Option // all visible options, in their order
@@ -87,6 +88,14 @@ type Question struct {
 	// Onward and Back are the keys that select the next and the previous option, and Enter takes
 	// the selected one. Both are "" where each option has a key of its own.
 	Onward, Back string
+}
+
+// ByArrows has two keys select the options, in place of a key for each.
+func (q *Question) ByArrows(onward, back string) {
+	for i := range q.Options {
+		q.Options[i].Key = ""
+	}
+	q.Onward, q.Back = onward, back
 }
 
 // Option is one answer that a question offers.

@@ -90,7 +90,7 @@ func TestOpencodeBoxEndsBeforeWhatIsBesideIt(t *testing.T) {
 func TestOpencodeAsksWithoutItsSidebar(t *testing.T) {
 	for name, row := range map[string]string{"1.18.33-always": "- env *", "1.18.33-permission": "$ env ", "1.18.33-question": "?"} {
 		want, shot := readScreen(t, filepath.Join("testdata", "screens", "opencode", name+".txt"))
-		asked, ok := get(t, "opencode").Question(shot)
+		asked, ok := questionOn(t, "opencode", shot)
 		rows, beside := strings.Split(shot.Text, "\n"), 0
 		for i, r := range rows {
 			if strings.Contains(r, "┃") {
@@ -107,7 +107,7 @@ func TestOpencodeAsksWithoutItsSidebar(t *testing.T) {
 		if got := get(t, "opencode").Screen(shot).String(); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
-		if got, still := get(t, "opencode").Question(shot); still != ok || got.Text != asked.Text || len(got.Options) != len(asked.Options) {
+		if got, still := questionOn(t, "opencode", shot); still != ok || got.Text != asked.Text || len(got.Options) != len(asked.Options) {
 			t.Errorf("%s: %+v, want %+v", name, got, asked)
 		}
 	}

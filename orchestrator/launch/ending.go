@@ -189,8 +189,8 @@ func endAway(ctx context.Context, h *app.App, s *session.Session, left []remains
 		}
 		spec := h.Specs().Launch(s, &w, executable)
 		for _, away := range c.Away(spec) {
-			command, can := c.EndAway(spec, away)
-			if !can {
+			command := away.End
+			if len(command.Argv) == 0 {
 				continue
 			}
 			within, cancel := context.WithTimeout(ctx, awayGrace)

@@ -155,7 +155,7 @@ func (o Observation) inPane() session.AgentStatus {
 		return o.unrecorded()
 	}
 	st := o.withPlace(o.withDone(o.broughtBack(o.withScreen(o.byTurns()))))
-	if asked := o.open() && o.Last.Waiting; st.State == session.StateWaitingInput && !asked && !o.Screen.Listed {
+	if asked := o.open() && o.Last.Waiting; st.State == session.StateWaitingInput && !asked && !o.Screen.Listed() {
 		st.Cause = session.CauseDialog
 	}
 	return st

@@ -63,7 +63,7 @@ func (p *player) start(ctx context.Context) (string, error) {
 // first prompt: of these it awaits a screen that stays the same.
 func (p *player) beforePrompt(ctx context.Context) (string, error) {
 	c, known := p.paw.CLIs.Get(p.cli)
-	reports := known && c.Ready().Event
+	reports := known && c.Facts().Ready.Event
 	err := p.await(ctx, "the state idle", func() bool {
 		state := p.agent(ctx).State
 		return state != session.StateUnknown && state != session.StateRunning && state != "" || !reports && p.quiet(ctx)

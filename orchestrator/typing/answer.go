@@ -270,15 +270,12 @@ var onlyByChannel = []cli.Option{{Label: "Yes"}, {Label: "No"}}
 type answerer struct{ *sender }
 
 func answererFor(h *app.App, s *session.Session, agentName string) (answerer, error) {
-	w, err := app.AgentNamed(s, agentName)
+	a, err := configured(h, s, agentName)
 	if err != nil {
 		return answerer{}, err
 	}
-	if h, err = h.ConfiguredFor(s); err != nil {
-		return answerer{}, err
-	}
-	cli, err := h.CLIOf(w)
-	return answerer{&sender{Agent: h.Agent(s, w), cli: cli, ready: cli.Ready(), client: h.TmuxFor(s)}}, err
+	t, err := senderTo(a)
+	return answerer{t}, err
 }
 
 // drawn is like asked, but waits up to drawLag for the question to appear on the screen: some CLIs
@@ -308,23 +305,22 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	}
 	permission, waits := t.channelOf().Permission(ctx) // first: of a question that is drawn meanwhile its id is not known
 	waits = waits && permission.Question == last.Question
-	shot, err := t.client.Look(ctx, t.program)
+	seen, err := t.see(ctx)
 	if err != nil {
-		return nil, t.shut(app.TmuxError(err))
+		return nil, t.shut(err)
 	}
-	question, ok := t.cli.Question(cli.Screenshot(shot))
-	ok = ok && !question.Outside
-	if !ok && waits && t.App.Now().Sub(*last.WaitingSince) > drawLag { // something covers the question
-		question, ok = cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}, true
-	}
-	if dialog := t.cli.Screen(cli.Screenshot(shot)).Dialog; !ok && dialog != "" { // as one whose answers can be ticked
-		return nil, &undrawnError{t.refusal("%s; this dialog is yours", observe.WaitsFor(session.AgentStatus{Reason: dialog})), *last.WaitingSince}
-	}
-	if !ok {
+	question := seen.Question
+	switch covered := question == nil || question.Outside; {
+	case !covered:
+	case waits && t.App.Now().Sub(*last.WaitingSince) > drawLag: // something covers the question
+		question = &cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}
+	case seen.Dialog != "": // as one whose answers can be ticked
+		return nil, &undrawnError{t.nothingAsked(seen.Dialog), *last.WaitingSince}
+	default:
 		refused := t.refusal("%s, and its screen shows no question that paw can answer", observe.WaitsFor(session.AgentStatus{Reason: last.Question}))
 		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
-	asked := &Asked{Question: question, Agent: t.Record.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
+	asked := &Asked{Question: *question, Agent: t.Record.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
 	if waits && !question.Confirms {
 		asked.permission = permission.ID
 	}
@@ -347,14 +343,12 @@ func (t answerer) waiting(ctx context.Context) (*turn.Record, cli.Question, erro
 		if waits && last != nil && last.Waiting && last.WaitingSince != nil {
 			return last, cli.Question{}, nil
 		}
-		shot, err := t.client.Look(ctx, t.program)
-		seen := t.cli.Screen(cli.Screenshot(shot))
-		if seen.Listed && err != nil {
-			return nil, cli.Question{}, t.shut(app.TmuxError(err))
+		seen, err := t.see(ctx)
+		if seen.Listed() && err != nil {
+			return nil, cli.Question{}, t.shut(err)
 		}
-		if seen.Listed {
-			listed, _ := t.cli.Question(cli.Screenshot(shot))
-			return nil, listed, nil
+		if seen.Listed() {
+			return nil, *seen.Question, nil
 		}
 		rests := !waits && seen.Dialog == "" && (seen.Box != cli.BoxUnseen || !t.ready.Box)
 		if rests || t.App.Now().After(end) || ctx.Err() != nil {

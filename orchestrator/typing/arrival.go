@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
+	"paw/config/disk"
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -93,10 +96,7 @@ func (a Arrival) taken() bool { return a.in(a.prompts) }
 
 // in reports whether the part added to a file has the prompt.
 func (a Arrival) in(g grown) bool {
-	if info, err := os.Stat(g.path); err != nil || info.Size() <= g.size {
-		return false
-	}
-	f, err := os.Open(g.path)
+	f, err := disk.Open(g.path)
 	if err != nil {
 		return false
 	}
@@ -149,17 +149,9 @@ func hasString(value any, fits func(string) bool) bool {
 	case string:
 		return fits(value)
 	case []any:
-		for _, one := range value {
-			if hasString(one, fits) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(value, func(one any) bool { return hasString(one, fits) })
 	case map[string]any:
-		for _, one := range value {
-			if hasString(one, fits) {
-				return true
-			}
-		}
+		return hasString(slices.Collect(maps.Values(value)), fits)
 	}
 	return false
 }

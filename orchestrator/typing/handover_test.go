@@ -35,7 +35,7 @@ func TestAPromptBehindNewBeginsAConversation(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, _ := clis.New(nil).Get("opencode")
-	one := &sender{Agent: h.Agent(s, w), cli: c, ready: c.Ready(), screen: cli.Screen{Box: cli.BoxEmpty, Fresh: true}}
+	one := &sender{Agent: h.Agent(s, w), cli: c, ready: c.Facts().Ready, screen: cli.Screen{Box: cli.BoxEmpty, Fresh: true}}
 	if one.reach(t.Context()) {
 		t.Error("a prompt for a new conversation goes to the old one")
 	}

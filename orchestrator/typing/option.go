@@ -13,105 +13,91 @@ import (
 	"paw/tmux"
 )
 
-// take selects an option and presses Enter. It checks the question before each key.
-func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
-	typed := false
-	for {
-		now, err := t.asked(ctx)
-		switch {
-		case errors.As(err, new(*tmux.ClosedError)) && typed:
-			return t.stuck(ctx, err, "paw has moved the selection, and did not press Enter")
-		case err != nil && typed:
-			return t.unconfirmed("its question went away before the answer was taken; paw has only moved the selection, and did not press Enter")
-		case err != nil:
-			return err
-		case !sameQuestion(asked.ID, now.ID):
-			return t.refusal("asks something else by now: %s", now.Text)
-		case !sameForm(asked.ID, now.ID):
-			// It was about to be drawn when it was looked at first: yes and no are the same on its
-			// screen.
-			drawn, err := now.pick(string(asked.Options[option].Means()), false)
-			if err != nil || typed || !slices.ContainsFunc(now.Options, func(o cli.Option) bool { return o.Key != "" || o.Selected }) {
-				return t.refusal("something else covers its question by now: %s", now.Text)
-			}
-			asked, option = now, drawn
-		}
-		want, at := now.Options[option], slices.IndexFunc(now.Options, func(o cli.Option) bool { return o.Selected })
-		key := want.Key
-		switch {
-		case key != "":
-		case at < 0:
-			return t.refusal("which answer is selected cannot be seen")
-		case want.Selected:
-			key = "Enter"
-		case at < option:
-			key = now.Onward
-		default:
-			key = now.Back
-		}
-		t.App.Step("answer.key")
-		if err := t.strike(ctx, "", key); err != nil && typed {
-			return t.stuck(ctx, err, "paw has moved the selection, and did not press Enter")
-		} else if err != nil {
-			return t.shut(err)
-		}
-		if want.Key != "" || want.Selected {
-			return nil
-		}
-		if typed = true; !t.moved(ctx, asked, at) {
-			return t.unconfirmed("its selection does not move, and paw did not press Enter")
-		}
-	}
-}
-
-// tick ticks the picked options, takes the tick from the others, and goes on. It looks at the screen before each key.
-func (t answerer) tick(ctx context.Context, asked *Asked, picked []int) error {
+// press types the keys of an answer. It looks at the question before each key, and asks next for the
+// key that brings the answer nearer: moved tells by what the screen shows later that the key has
+// worked, nil after the last key. did says for errors what paw has done before the last key.
+func (t answerer) press(ctx context.Context, asked *Asked, did string,
+	next func(now *Asked, typed bool) (key string, moved func(later *Asked) bool, err error),
+) error {
 	for typed := false; ; typed = true {
 		now, err := t.asked(ctx)
-		switch {
-		case typed && (err != nil || !sameForm(asked.ID, now.ID)):
-			return t.unconfirmed("its question went away while its answers were ticked")
+		switch gone := err != nil || !sameQuestion(asked.ID, now.ID); {
+		case errors.As(err, new(*tmux.ClosedError)) && typed:
+			return t.stuck(ctx, err, did)
+		case gone && typed:
+			return t.unconfirmed("its question went away before the answer was taken; %s", did)
 		case err != nil:
 			return err
-		case !sameForm(asked.ID, now.ID):
+		case gone:
 			return t.refusal("asks something else by now: %s", now.Text)
 		}
-		key, wrong := now.Submit, -1
-		for i, o := range now.Options {
-			if wrong < 0 && o.Box != "" && o.Means() != cli.MeansText && (o.Box != cli.EmptyBox) != slices.Contains(picked, i) {
-				key, wrong = o.Key, i
-			}
+		key, moved, err := next(now, typed)
+		if err != nil {
+			return err
 		}
 		t.App.Step("answer.key")
 		if err := t.strike(ctx, "", key); err != nil && typed {
-			return t.stuck(ctx, err, "paw has ticked answers, and did not go on")
+			return t.stuck(ctx, err, did)
 		} else if err != nil {
 			return t.shut(err)
 		}
-		if wrong < 0 {
+		if moved == nil {
 			return nil
 		}
 		if !poll.Until(ctx, 2*poll.Tick, movePatience, func() bool {
 			later, err := t.asked(ctx)
-			return err != nil || !sameForm(asked.ID, later.ID) || later.Options[wrong].Box != now.Options[wrong].Box
+			return err != nil || !sameForm(now.ID, later.ID) || moved(later)
 		}) {
-			return t.unconfirmed("its answers cannot be ticked, and paw did not go on")
+			return t.unconfirmed("its question does not follow the keys; %s", did)
 		}
 	}
 }
 
-// moved waits until another option than the one with index from is selected, or the question is
-// gone.
-func (t answerer) moved(ctx context.Context, asked *Asked, from int) bool {
-	for end := t.App.Now().Add(movePatience); t.App.Now().Before(end) && ctx.Err() == nil; {
-		now, err := t.asked(ctx)
-		if err != nil || !sameForm(asked.ID, now.ID) || !now.Options[from].Selected {
+// take selects an option and presses Enter.
+func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
+	isSelected := func(o cli.Option) bool { return o.Selected }
+	return t.press(ctx, asked, "paw has only moved the selection, and did not press Enter", func(now *Asked, typed bool) (string, func(*Asked) bool, error) {
+		if !sameForm(asked.ID, now.ID) {
+			// It was about to be drawn when it was looked at first: yes and no are the same on its
+			// screen.
+			drawn, err := now.pick(string(asked.Options[option].Means()), false)
+			if err != nil || typed || !slices.ContainsFunc(now.Options, func(o cli.Option) bool { return o.Key != "" || o.Selected }) {
+				return "", nil, t.refusal("something else covers its question by now: %s", now.Text)
+			}
+			asked, option = now, drawn
+		}
+		want, at := now.Options[option], slices.IndexFunc(now.Options, isSelected)
+		moved := func(later *Asked) bool {
+			if later.Options[at].Selected {
+				return false
+			}
 			poll.Sleep(ctx, moveSettle) // copilot draws the new selection before Enter would take it
 			return true
 		}
-		poll.Sleep(ctx, 2*poll.Tick)
-	}
-	return false
+		switch {
+		case want.Key != "":
+			return want.Key, nil, nil
+		case at < 0:
+			return "", nil, t.refusal("which answer is selected cannot be seen")
+		case want.Selected:
+			return "Enter", nil, nil
+		case at < option:
+			return now.Onward, moved, nil
+		}
+		return now.Back, moved, nil
+	})
+}
+
+// tick ticks the picked options, takes the tick from the others, and goes on.
+func (t answerer) tick(ctx context.Context, asked *Asked, picked []int) error {
+	return t.press(ctx, asked, "paw has ticked answers, and did not go on", func(now *Asked, _ bool) (string, func(*Asked) bool, error) {
+		for i, o := range now.Options {
+			if o.Box != "" && o.Means() != cli.MeansText && (o.Box != cli.EmptyBox) != slices.Contains(picked, i) {
+				return o.Key, func(later *Asked) bool { return later.Options[i].Box != o.Box }, nil
+			}
+		}
+		return now.Submit, nil, nil
+	})
 }
 
 // taken waits until the CLI's hooks or its own record report that the question was answered, and it
@@ -217,9 +203,9 @@ func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	if err != nil {
 		return true
 	}
-	now, ok := t.cli.Question(cli.Screenshot(shot))
-	if !ok && asked.Outside {
-		return t.cli.Screen(cli.Screenshot(shot)).Dialog == asked.Text
+	seen := t.cli.Screen(cli.Screenshot(shot))
+	if now := seen.Question; now != nil {
+		return now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
 	}
-	return ok && now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
+	return asked.Outside && seen.Dialog == asked.Text
 }

@@ -277,25 +277,19 @@ func earlierPath(h *app.App, session, agent string) string {
 	return filepath.Join(h.StateDir(session, agent), "unconfirmed.json")
 }
 
-// recallEarlier reads the prompt that the last sender left, unless it has arrived since.
-func (t *sender) recallEarlier() earlier {
+// lastTyped returns the prompt that the last sender left, unless it has arrived since. It is read
+// only once.
+func (t *sender) lastTyped() earlier {
+	if t.last != nil {
+		return *t.last
+	}
+	t.last = &earlier{}
 	var e earlier
 	text, err := os.ReadFile(earlierPath(t.App, t.Session.Name, t.Record.Name))
-	if err != nil || json.Unmarshal(text, &e) != nil || t.App.Now().Sub(e.At) > earlierAge {
-		return earlier{}
-	}
-	since, _ := t.TurnDir().After(e.Turn)
-	if e.begun(since, t.cli.Canonical) {
-		return earlier{}
-	}
-	return e
-}
-
-// lastTyped returns the result of recallEarlier, which it calls only once.
-func (t *sender) lastTyped() earlier {
-	if t.last == nil {
-		e := t.recallEarlier()
-		t.last = &e
+	if err == nil && json.Unmarshal(text, &e) == nil && t.App.Now().Sub(e.At) <= earlierAge {
+		if since, _ := t.TurnDir().After(e.Turn); !e.begun(since, t.cli.Canonical) {
+			t.last = &e
+		}
 	}
 	return *t.last
 }

@@ -59,7 +59,7 @@ func TestAPromptThatIsNotReadIsPastedOnce(t *testing.T) {
 	client, program, dir := paneWith(t, `printf '\033[H`+line+`❯ \r\n`+line+`\033[2;3H'
 		while ! test -e go; do sleep 0.1; done; exec cat >read`)
 	one := typistIn(t, h, claude, "do: say Still.")
-	one.text, one.client, one.program, one.ready = one.prompt, client, program, claude.Ready()
+	one.text, one.client, one.program, one.ready = one.prompt, client, program, claude.Facts().Ready
 	if !poll.Until(t.Context(), poll.Tick, time.Minute, func() bool { return one.isEmpty(t.Context()) }) {
 		t.Fatalf("no box: %s", one.onScreen(t.Context()))
 	}

@@ -203,18 +203,18 @@ func (t *sender) taken(ctx context.Context) bool {
 	return t.handed || t.ready.Silent && t.filled && t.isEmpty(ctx)
 }
 
-// panesOf implements a PaneWriter with the real panes and CLIs.
-type panesOf struct{ home *app.App }
-
 // NewPaneWriter returns a PaneWriter for the real panes.
 func NewPaneWriter(h *app.App) PaneWriter {
 	real := panesOf{h}
-	return PaneWriter{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Again: real.again, Patience: confirmPatience}
+	return PaneWriter{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Patience: confirmPatience}
 }
+
+// panesOf implements a PaneWriter with the real panes and CLIs.
+type panesOf struct{ home *app.App }
 
 // ready returns the agent's program, and an error if it takes no prompt now.
 func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error) {
-	t, err := paneSender(k.home.Agent(s, w), "results")
+	t, err := senderTo(k.home.Agent(s, w))
 	if err != nil {
 		return tmux.Program{}, err
 	}
@@ -231,46 +231,31 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent
 	return t.program, nil
 }
 
-func paneSender(a app.Agent, prompt string) (*sender, error) {
-	cli, known := a.App.CLIs.Get(a.Record.CLI)
-	if !known {
-		return nil, errs.New(errs.Usage, "unknown CLI %s", a.Record.CLI)
-	}
-	return senderFor(a, cli, prompt)
-}
-
-// enter types a prompt, calls last and presses Enter.
-func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error {
-	t, err := paneSender(k.home.Agent(s, w), prompt)
+// enter types a prompt, calls last and presses Enter; again presses it once more, unless the prompt
+// has left the box, or no box is on the screen.
+func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) (again func(context.Context) error, err error) {
+	t, err := senderFor(k.home.Agent(s, w), prompt)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrNotTyped, err)
+		return nil, fmt.Errorf("%w: %w", ErrNotTyped, err)
 	}
-	t.expect(ctx)
+	t.before = expect(ctx, t.Agent, t.cli, t.prompt)
 	box, err := t.look(ctx)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", ErrNotTyped, err)
+		return nil, fmt.Errorf("%w: %w", ErrNotTyped, err)
 	case box.Box != cli.BoxEmpty || t.program != to:
-		return fmt.Errorf("%w: its input box is not empty any more", ErrNotTyped)
+		return nil, fmt.Errorf("%w: its input box is not empty any more", ErrNotTyped)
 	}
-	return t.send(ctx, last)
-}
-
-// again presses Enter once more, unless the prompt has left the box, or no box is on the screen.
-func (k panesOf) again(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error {
-	t, err := paneSender(k.home.Agent(s, w), prompt)
-	if err != nil {
-		return err
-	}
-	if _, _, err := t.find(ctx); err != nil {
-		return err
-	}
-	_, _ = t.see(ctx) // enter waits for a pane that takes no keys
-	if t.reach(ctx) {
-		return nil // the prompt went by the channel: nothing was typed
-	}
-	t.before.prompt, t.boxed = t.cli.Canonical(t.prompt), true
-	return t.enter(ctx, unheard)
+	return func(ctx context.Context) error {
+		if t.handed {
+			return nil
+		}
+		if _, _, err := t.find(ctx); err != nil {
+			return err
+		}
+		t.boxed = true
+		return t.enter(ctx, unheard)
+	}, t.send(ctx, last)
 }
 
 // Give types a prompt to that program of an agent, and reports whether the prompt has arrived, which
@@ -284,7 +269,8 @@ func (k PaneWriter) Give(ctx context.Context, a app.Agent, to tmux.Program, prom
 	}
 	before := expect(ctx, a, cli, prompt)
 	before.begin(a)
-	if err := k.Enter(ctx, a.Session, a.Record, to, prompt, func() error { return turns.BeginIfOwn(ctx, a, prompt) }); err != nil {
+	again, err := k.Enter(ctx, a.Session, a.Record, to, prompt, func() error { return turns.BeginIfOwn(ctx, a, prompt) })
+	if err != nil {
 		return false, err
 	}
 	a.App.Step(step)
@@ -293,7 +279,7 @@ func (k PaneWriter) Give(ctx context.Context, a app.Agent, to tmux.Program, prom
 			return true, nil
 		}
 		if try == 0 && ctx.Err() == nil && !begun() {
-			if err := k.Again(ctx, a.Session, a.Record, prompt); err != nil {
+			if err := again(ctx); err != nil {
 				return false, nil //nolint:nilerr // the prompt was typed, and has not arrived
 			}
 		}
@@ -308,10 +294,9 @@ type PaneWriter struct {
 	// Ready returns the program of an agent, and an error if it takes no typed input now.
 	Ready func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error)
 	// Enter types a prompt to that program, calls last and, unless the CLI asks something by then,
-	// presses Enter. The error is ErrNotTyped when nothing has reached the pane.
-	Enter func(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) error
-	// Again presses Enter once more, unless the CLI asks something or shows no input box.
-	Again func(ctx context.Context, s *session.Session, w *session.Agent, prompt string) error
+	// presses Enter. The error is ErrNotTyped when nothing has reached the pane. again presses Enter
+	// once more, unless the CLI asks something or shows no input box.
+	Enter func(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) (again func(context.Context) error, err error)
 	// Patience is how long a prompt may take to arrive, both before and after the second Enter.
 	Patience time.Duration
 }

@@ -23,7 +23,7 @@ func TestAMenuBehindAnErrorIsTheUsers(t *testing.T) {
 			t.Errorf("%s: %q, want %q", state, got, want)
 		}
 	}
-	if got := one.asks(asksWith(cli.Screen{Dialog: "asks whether to trust hooks", Listed: true}, nil)).Hints; got[0] != "paw answer shop/codex" {
+	if got := one.asks(asksWith(cli.Screen{Dialog: "asks whether to trust hooks", Question: &cli.Question{Outside: true}}, nil)).Hints; got[0] != "paw answer shop/codex" {
 		t.Errorf("a list that can be answered: %q", got)
 	}
 	if got := (answerer{one}).nothingAsked("asks to choose a model").Error(); !strings.Contains(got, "asks to choose a model); this dialog is yours") {

@@ -177,23 +177,15 @@ type sending struct {
 }
 
 func send(ctx context.Context, h *app.App, s *session.Session, agentName string, o sending) (*Sent, error) {
-	w, err := app.AgentNamed(s, agentName)
+	a, err := configured(h, s, agentName)
 	if err != nil {
 		return nil, err
 	}
-	h, err = h.ConfiguredFor(s)
+	t, err := senderFor(a, o.prompt)
 	if err != nil {
 		return nil, err
 	}
-	cli, err := h.CLIOf(w)
-	if err != nil {
-		return nil, err
-	}
-	t, err := senderFor(h.Agent(s, w), cli, o.prompt)
-	if err != nil {
-		return nil, errs.New(errs.Usage, "%w", err)
-	}
-	unlock, err := Lock(ctx, h.Agent(s, w))
+	unlock, err := Lock(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -203,30 +195,29 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	}
 	// Another sender, which held the lock before, may have begun the conversation in which this
 	// prompt will be looked for.
-	if t.Session, err = h.Load(s.Name); err != nil {
+	if t.Session, err = t.App.Load(s.Name); err != nil {
 		return nil, err
 	}
 	if t.Record, err = app.AgentNamed(t.Session, agentName); err != nil {
 		return nil, err
 	}
-	t.expect(ctx)
+	t.before = expect(ctx, t.Agent, t.cli, t.prompt)
 	if err := t.await(ctx); err != nil {
 		return nil, err
 	}
-	own := cli.Facts().Unseen
 	last := func() error {
 		if o.claim != nil {
 			if err := o.claim(t.before.number); err != nil {
 				return err
 			}
 		}
-		return turns.BeginIfOwn(ctx, h.Agent(t.Session, t.Record), t.prompt)
+		return turns.BeginIfOwn(ctx, t.Agent, t.prompt)
 	}
 	if err := t.send(ctx, last); err != nil {
 		return nil, err
 	}
 	sent := &Sent{Agent: agentName, Dropped: t.dropped}
-	if !own && o.wait {
+	if !t.cli.Facts().Unseen && o.wait {
 		if err := t.confirm(ctx, sent); err != nil {
 			return sent, err
 		}

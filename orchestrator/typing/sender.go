@@ -87,25 +87,46 @@ func (e earlier) begun(turns []turn.Record, canonical func(string) string) bool 
 	return e.Prompt != "" && slices.ContainsFunc(turns, func(one turn.Record) bool { return canonical(string(one.Prompt)) == e.Prompt })
 }
 
-// senderFor returns a sender, or a *cli.PromptError for a prompt that cannot be typed. It looks at
-// nothing else.
-func senderFor(a app.Agent, c cli.CLI, prompt string) (*sender, error) {
-	t := &sender{Agent: a, cli: c, ready: c.Ready(), client: a.App.TmuxFor(a.Session)}
-	t.prompt, t.dropped = cli.Typable(prompt)
-	if strings.TrimSpace(t.prompt) == "" {
-		return nil, &cli.PromptError{CLI: a.Record.Name, Reason: "the prompt is empty"}
+// configured returns an agent as its project configures it.
+func configured(h *app.App, s *session.Session, agentName string) (app.Agent, error) {
+	w, err := app.AgentNamed(s, agentName)
+	if err != nil {
+		return app.Agent{}, err
 	}
-	var err error
-	t.text, err = c.Literal(t.prompt)
+	if h, err = h.ConfiguredFor(s); err != nil {
+		return app.Agent{}, err
+	}
+	return h.Agent(s, w), nil
+}
+
+// senderTo returns a sender without a prompt.
+func senderTo(a app.Agent) (*sender, error) {
+	c, err := a.App.CLIOf(a.Record)
+	if err != nil {
+		return nil, err
+	}
+	return &sender{Agent: a, cli: c, ready: c.Facts().Ready, client: a.App.TmuxFor(a.Session)}, nil
+}
+
+// senderFor returns a sender, or the error of a prompt that cannot be typed. It looks at nothing
+// else.
+func senderFor(a app.Agent, prompt string) (*sender, error) {
+	t, err := senderTo(a)
+	if err != nil {
+		return nil, err
+	}
+	if t.prompt, t.dropped = cli.Typable(prompt); strings.TrimSpace(t.prompt) == "" {
+		err = &cli.PromptError{CLI: a.Record.Name, Reason: "the prompt is empty"}
+	} else {
+		t.text, err = t.cli.Literal(t.prompt)
+	}
 	if refused, ok := errors.AsType[*cli.PromptError](err); ok {
 		refused.CLI = a.Record.Name
 	}
-	return t, err
-}
-
-// expect finds out where the prompt will show up.
-func (t *sender) expect(ctx context.Context) {
-	t.before = expect(ctx, t.Agent, t.cli, t.prompt)
+	if err != nil {
+		return nil, errs.New(errs.Usage, "%w", err)
+	}
+	return t, nil
 }
 
 // onScreen returns the text of the pane, "" where it cannot be read.
@@ -204,7 +225,8 @@ func (t *sender) await(ctx context.Context) error {
 		case now.Sub(filled) > filledPatience:
 			return t.refusal("its input box has text that is not paw's%s", quoted(box.Draft))
 		}
-		if t.ready.Box && box.Box == cli.BoxUnseen && t.small() && now.Sub(began) > smallPatience {
+		small := t.rows > 0 && (t.rows < smallRows || t.columns < smallColumns)
+		if t.ready.Box && box.Box == cli.BoxUnseen && small && now.Sub(began) > smallPatience {
 			return t.tooSmall()
 		}
 		if now.After(deadline) || ctx.Err() != nil {
@@ -286,9 +308,6 @@ func (t *sender) elsewhere(ctx context.Context, folder string) error {
 	return refused
 }
 
-// small reports whether the pane is too small for the input boxes of most CLIs.
-func (t *sender) small() bool { return t.rows > 0 && (t.rows < smallRows || t.columns < smallColumns) }
-
 // tooSmall returns the refusal for a small pane without an input box.
 func (t *sender) tooSmall() *errs.Error {
 	e := t.refusal("its pane of %d by %d is too small for its input box", t.columns, t.rows)
@@ -328,7 +347,7 @@ func (t *sender) asks(state session.AgentStatus) *errs.Error {
 // about to report.
 func asksWith(seen cli.Screen, last *turn.Record) session.AgentStatus {
 	state := session.AgentStatus{Reason: seen.Dialog}
-	if !seen.Listed && (last == nil || last.State != turn.InProgress) {
+	if !seen.Listed() && (last == nil || last.State != turn.InProgress) {
 		state.Cause = session.CauseDialog
 	}
 	return state

@@ -2,20 +2,18 @@
 package aider
 
 import (
-	"bufio"
+	"bytes"
 	"context"
-	"errors"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/records"
 )
 
 // Driver is the driver of aider.
-var Driver cli.Driver = driver{cli.Named{Of: "aider"}}
+var Driver cli.Driver = driver{cli.Named{Of: "aider", Known: cli.Facts{
+	Resume: "the history of the worktree", Turns: cli.UnseenTurns, Unseen: true, Environment: []string{"AIDER_CHAT_HISTORY_FILE"},
+}}}
 
 // driver needs no conversation ids: aider appends to one history file in its directory, and can
 // read that file again.
@@ -23,8 +21,6 @@ type driver struct{ cli.Named }
 
 // history is the id of the one conversation of a worktree.
 const history = "history"
-
-func (driver) NewConversation() string { return "" }
 
 // Launch refuses a prompt: aider ends after the answer to its --message.
 func (a driver) Launch(s cli.Spec) (cli.Command, error) {
@@ -47,26 +43,14 @@ func (a driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(s.Worktree, path)
 	}
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return cli.Conversation{Reason: "aider has no history file here"}, nil
-	}
-	if err != nil {
-		return cli.Conversation{}, err
-	}
-	defer func() { _ = file.Close() }()
-	for reader := bufio.NewReader(file); ; {
-		line, err := reader.ReadString('\n')
-		if strings.HasPrefix(line, "#### ") {
-			return cli.Conversation{Found: true, Resumable: true, Transcript: path}, nil
-		}
-		if errors.Is(err, io.EOF) {
-			return cli.Conversation{Found: true, Transcript: path, Reason: "the conversation has no message yet"}, nil
-		}
-		if err != nil {
-			return cli.Conversation{}, err
-		}
-	}
+	prompted := false
+	err := records.Lines(path, func(line []byte) bool {
+		prompted = bytes.HasPrefix(line, []byte("#### "))
+		return !prompted
+	})
+	found, err := records.Found(path, "aider has no history file here", prompted, err)
+	found.NewID = false
+	return found, err
 }
 
 // Learn returns the id history once the worktree's conversation has a prompt.
@@ -76,10 +60,4 @@ func (a driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 		return nil, err
 	}
 	return []string{history}, nil
-}
-
-func (driver) Environment() []string { return []string{"AIDER_CHAT_HISTORY_FILE"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{Resume: "the history of the worktree", Turns: cli.UnseenTurns, Unseen: true}
 }

@@ -2,10 +2,9 @@
 package claude
 
 import (
+	"cmp"
 	"slices"
 	"time"
-
-	"github.com/google/uuid"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
@@ -14,34 +13,21 @@ import (
 )
 
 // Driver is the driver of claude.
-var Driver cli.Driver = driver{cli.Named{Of: "claude"}, streams.Reader[streams.Message]{CLI: "claude"}}
+var Driver cli.Driver = driver{cli.Named{Of: "claude", Known: facts}, streams.Reader[streams.Message]{CLI: "claude"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streams.Message]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
-
-func (driver) Environment() []string { return []string{"CLAUDE_CONFIG_DIR"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Returns: true, Moves: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript"}
+var facts = cli.Facts{
+	ChoosesID: true, Returns: true, Moves: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript",
+	Environment: []string{"CLAUDE_CONFIG_DIR"},
+	Marks:       []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}, // of claude 2.1.197
+	AwaitsEnd:   []string{"Stop", "StopFailure"},                                                                                // of claude 2.1.330
+	// It needs no dialog check: claude reports SessionStart only after the user has trusted the folder.
+	Ready: cli.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: []string{"C-u"}},
 }
-
-// Ready needs no dialog check: claude reports SessionStart only after the user has trusted the
-// folder.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: []string{"C-u"}}
-}
-
-// Marks lists the variables that claude 2.1.197 sets.
-func (driver) Marks() []string {
-	return []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}
-}
-
-// AwaitsEnd names the hooks that claude 2.1.330 runs before it takes the next prompt.
-func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" || hook == "StopFailure" }
 
 // keepInPane is the setting that switches the agent view off: no key or command of claude moves the
 // conversation out of the pane then, and claude starts no daemon. The user's own settings may say
@@ -49,7 +35,8 @@ func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" || hook == "St
 const keepInPane = "disableAgentView"
 
 // Away returns the processes of claude's daemon that have a conversation of the agent or run in its
-// worktree: a conversation that was moved out of the pane has a new id.
+// worktree: a conversation that was moved out of the pane has a new id. They are ended by `claude stop`:
+// the daemon restarts a process that a signal has ended.
 func (driver) Away(s cli.Spec) []cli.Away {
 	var away []cli.Away
 	all, worktree := registry(s), ""
@@ -64,16 +51,15 @@ func (driver) Away(s cli.Spec) []cli.Away {
 			return pane.SessionID == s.ConversationID && entry.parkedOf(pane)
 		})
 		if parked || entry.SessionID == s.ConversationID || s.Resolved(entry.Cwd) == worktree {
-			away = append(away, cli.Away{PID: entry.PID, Conversation: entry.SessionID, Job: entry.JobID})
+			one := cli.Away{PID: entry.PID, Conversation: entry.SessionID}
+			if entry.JobID != "" {
+				one.End = cli.Command{Argv: []string{s.Executable, "stop", entry.JobID}, Unset: []string{cli.ChildSession}}
+			}
+			away = append(away, one)
 		}
 	}
 	slices.SortFunc(away, func(a, b cli.Away) int { return a.PID - b.PID })
 	return away
-}
-
-// EndAway uses `claude stop`: claude's daemon restarts a process that a signal has ended.
-func (driver) EndAway(s cli.Spec, a cli.Away) (cli.Command, bool) {
-	return cli.Command{Argv: []string{s.Executable, "stop", a.Job}, Unset: []string{cli.ChildSession}}, a.Job != ""
 }
 
 func (c driver) Launch(s cli.Spec) (cli.Command, error) {
@@ -97,17 +83,11 @@ func (c driver) command(s cli.Spec, prompt string, words ...string) (cli.Command
 	}
 	argv := slices.Concat([]string{s.Executable}, words, args)
 	if prompt != "" {
-		if err := c.checkOwn(prompt); err != nil {
-			return cli.Command{}, err
-		}
-		text := argument(prompt)
-		if err := prompts.CheckArgument(c.Name(), prompt, text); err != nil {
-			return cli.Command{}, err
-		}
 		// Options such as --allowedTools take every word up to the next option: "--" ends them.
-		argv = append(argv, "--", text)
+		argv = append(argv, "--", argument(prompt))
+		err = cmp.Or(c.checkOwn(prompt), prompts.CheckArgument(c.Name(), prompt, argument(prompt)))
 	}
-	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}, Files: files}, nil
+	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}, Files: files}, err
 }
 
 // commandLike matches a slash command, or a single word: "doctor" is a subcommand of claude even
@@ -130,11 +110,7 @@ func (c driver) Headless(s cli.Spec) (cli.Command, error) {
 	if err != nil {
 		return cli.Command{}, err
 	}
-	prompt := argument(s.Prompt)
-	if err := prompts.CheckArgument(c.Name(), s.Prompt, prompt); err != nil {
-		return cli.Command{}, err
-	}
 	argv := append([]string{s.Executable, "-p", "--output-format", "stream-json", "--verbose", option, s.ConversationID}, s.Args...)
-	argv = append(argv, "--", prompt)
-	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}}, nil
+	argv = append(argv, "--", argument(s.Prompt))
+	return cli.Command{Argv: argv, Unset: []string{cli.ChildSession}}, prompts.CheckArgument(c.Name(), s.Prompt, argument(s.Prompt))
 }

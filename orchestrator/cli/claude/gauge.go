@@ -67,14 +67,6 @@ func (t toldLine) windows() []session.Window {
 	return windows
 }
 
-// withStatusLine makes `paw hook` the status line of a launch, unless the user's --settings have
-// one.
-func withStatusLine(s cli.Spec, name string, settings map[string]json.RawMessage) {
-	if _, said := settings[statusLine]; !said {
-		settings[statusLine] = hooks.JSON(map[string]string{"type": "command", "command": hooks.Command(s, name, cli.StatusLine)})
-	}
-}
-
 // Gauge appends the data of a status line call to a file when it differs from the last line.
 func (driver) Gauge(s cli.Spec, launch string, payload []byte) (cli.Gauged, error) {
 	var told toldLine

@@ -45,7 +45,7 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 	given, args := takeOption(args, "--settings")
 	settings, err := givenSettings(s, given)
 	if err == nil {
-		err = hooks.Add(settings, hooks.Groups(hookEvents, func(event string) hooks.Entry {
+		err = hooks.Add(settings, hookEvents, func(event string) hooks.Entry {
 			name := event
 			if fork && event == "SessionStart" {
 				name = forkStart
@@ -59,14 +59,18 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 				patience = untilAnswered
 			}
 			return hooks.Entry{Type: "command", Command: command, Timeout: patience}
-		}))
+		})
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("claude: --settings: %w", err)
 	}
-	withStatusLine(s, c.Name(), settings)
-	if _, said := settings[keepInPane]; !said {
-		settings[keepInPane] = hooks.JSON(true)
+	for name, own := range map[string]any{
+		statusLine: map[string]string{"type": "command", "command": hooks.Command(s, c.Name(), cli.StatusLine)},
+		keepInPane: true,
+	} {
+		if _, said := settings[name]; !said {
+			settings[name] = hooks.JSON(own)
+		}
 	}
 	file := cli.File{Path: filepath.Join(s.StateDir, "claude-settings.json"), Content: append(hooks.JSON(settings), '\n')}
 	return append([]string{"--settings", file.Path}, args...), []cli.File{file}, nil
@@ -75,27 +79,17 @@ func (c driver) withHooks(s cli.Spec, args []string, fork bool) ([]string, []cli
 // givenSettings reads the value of the user's --settings, a file name or JSON; "" gives an empty
 // map.
 func givenSettings(s cli.Spec, given string) (map[string]json.RawMessage, error) {
-	settings := map[string]json.RawMessage{}
-	content := []byte(given)
-	switch {
-	case given == "":
-		return settings, nil
-	case !strings.HasPrefix(strings.TrimSpace(given), "{"):
-		if !filepath.IsAbs(given) {
-			given = filepath.Join(s.Worktree, given)
-		}
-		var err error
-		if content, err = os.ReadFile(given); err != nil {
-			return nil, err
-		}
+	if given == "" || strings.HasPrefix(strings.TrimSpace(given), "{") {
+		return hooks.Object([]byte(given))
 	}
-	if err := json.Unmarshal(content, &settings); err != nil {
+	if !filepath.IsAbs(given) {
+		given = filepath.Join(s.Worktree, given)
+	}
+	content, err := os.ReadFile(given)
+	if err != nil {
 		return nil, err
 	}
-	if settings == nil {
-		return nil, errors.New("null is no object")
-	}
-	return settings, nil
+	return hooks.Object(content)
 }
 
 // takeOption removes every use of an option, as two words or with "=", and returns the last value,
@@ -136,15 +130,12 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		e.Queued = e.Type == turn.TypeNotification // a prompt from a subagent, when a turn is open
 	case "PermissionRequest":
 		e.Child = false // a subagent's question, too, is for the user
-	case "PostToolUse":
+	case "PostToolUse", "ElicitationResult":
 		e = p.Event(turn.KindAnswered)
 		e.Child = false
 	case "Elicitation":
 		e = p.Event(turn.KindInput)
 		e.Message, e.Child = p.Server+": "+p.Message, false // a subagent's question, too, is for the user
-	case "ElicitationResult":
-		e = p.Event(turn.KindAnswered)
-		e.Child = false
 	case "PreToolUse":
 		await(p.TranscriptPath, p.PromptID)
 		e = p.Event(turn.KindTool)

@@ -152,7 +152,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	}
 	seen.Folder = entry.Cwd
 	switch {
-	case entry.Status == "busy", ok && !settled && told.wait > 0, ok && told.ended == nil && reports(entry, last): // idle for a moment between two turns
+	case entry.Status == "busy", ok && !settled && len(told.queue) > 0, ok && told.ended == nil && reports(entry, last): // idle for a moment between two turns
 		seen.Busy = true
 		return seen, nil
 	case entry.Status == "waiting" && told.ended == nil: // else a menu is open since an Esc, which is told once the turn is closed

@@ -22,10 +22,11 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 		box.Works = works().MatchString(screens.TextOf(rows))
 		return box
 	}
+	seen := dialogIn(screens.BesidePanel(s, rows))
 	if stopped().MatchString(screens.TextOf(rows)) {
-		return cli.Screen{Stopped: true}
+		seen.Stopped, seen.Dialog = true, ""
 	}
-	return cli.Screen{Dialog: dialogIn(screens.BesidePanel(s, rows))}
+	return seen
 }
 
 // stopped matches what claude writes at Ctrl-Z. tmux lets it go on at once, which claude does not notice.
@@ -136,54 +137,41 @@ var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
 	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // AskUserQuestion: the question below the tabs with the questions' names
 })
 
-// dialogIn returns what a dialog asks, "" where no dialog is recognized.
-func dialogIn(s cli.Screenshot, rows []screens.Row) string {
-	known, from, keyed := dialogAt(s, rows)
-	words := screens.NamedIn(screens.TextOf(from), known)
-	if words == "" && keyed {
-		return "a menu is open"
-	}
-	return words
-}
-
-// dialogAt returns the dialogs that the screen may show, the rows from the start of one on, and
-// whether the screen says how to leave it. A dialog starts at a line over the whole width; some
-// dialogs have further lines inside.
-func dialogAt(s cli.Screenshot, rows []screens.Row) (known []screens.Dialog, from []screens.Row, keyed bool) {
+// dialogIn recognizes a dialog, in which a digit takes an option at once, or ticks it. A dialog starts
+// at a line over the whole width; some dialogs have further lines inside.
+func dialogIn(s cli.Screenshot, rows []screens.Row) cli.Screen {
 	if !keys().MatchString(screens.TextOf(screens.Ending(rows, 3))) {
-		return cutDialogs, rows, false
+		return askedIn(rows, cutDialogs)
 	}
 	for begin := len(rows) - 1; begin >= 0; begin-- {
 		if begin > 0 && !rows[begin].Rule(s.Width, "─") && !rows[begin].Begins('▔') {
 			continue
 		}
-		if screens.NamedIn(screens.TextOf(rows[begin:]), dialogs) != "" {
-			return dialogs, rows[begin:], true
+		if seen := askedIn(rows[begin:], dialogs); seen.Dialog != "" {
+			return seen
 		}
 	}
-	return dialogs, nil, true
+	return cli.Screen{Dialog: "a menu is open"}
 }
 
-// Question reads dialogs in which a digit takes an option at once, or ticks it. Options to type into are left to the user.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	s, rows := screens.Main(s)
-	if _, ok := boxIn(s, rows); ok {
-		return cli.Question{}, false
+// askedIn reads a dialog of these that begins with the rows. Options to type into are left to the user.
+func askedIn(rows []screens.Row, known []screens.Dialog) cli.Screen {
+	text := screens.TextOf(rows)
+	seen := screens.AskedIn(text, known, screens.Choices(rows, "❯"))
+	q := seen.Question
+	if q == nil {
+		return seen
 	}
-	known, from, _ := dialogAt(screens.BesidePanel(s, rows))
-	text := screens.TextOf(from)
-	asked, _ := screens.AskedIn(text, known)
-	options := screens.Choices(from, "❯")
-	q := cli.Question{Text: asked, Options: options, Deaf: deaf, Paged: pages().MatchString(text)}
-	for i := range options {
-		if m := ticked().FindStringSubmatch(options[i].Label); m != nil {
-			options[i].Box, options[i].Label, q.Submit = m[1], m[2], "Right"
+	q.Deaf, q.Paged = deaf, pages().MatchString(text)
+	for i, o := range q.Options {
+		if m := ticked().FindStringSubmatch(o.Label); m != nil {
+			q.Options[i].Box, q.Options[i].Label, q.Submit = m[1], m[2], "Right"
 		}
 	}
-	if asked == "" || options == nil || typedInto(options) {
-		return cli.Question{}, false
+	if typedInto(q.Options) {
+		seen.Question = nil
 	}
-	return q, true
+	return seen
 }
 
 // deaf is how long claude ignores answers after it has drawn a dialog. Measured: of five answers

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf16"
 
 	"paw/config/disk"
@@ -23,11 +22,9 @@ import (
 // resumes it ("No conversation found") nor starts it again ("already in use").
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	// The folders of all directories are many: the worktree's own is looked at first.
-	own := filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), s.ConversationID+".jsonl")
-	if files, _ := filepath.Glob(own); len(files) > 0 {
-		if message, err := firstMessage(files[0]); err == nil && message != nil {
-			return cli.Conversation{Found: true, Resumable: true, Transcript: files[0]}, nil
-		}
+	own := ownTranscript(s)
+	if message, err := firstMessage(own); err == nil && message != nil {
+		return cli.Conversation{Found: true, Resumable: true, Transcript: own}, nil
 	}
 	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), "*", s.ConversationID+".jsonl"))
 	if err != nil {
@@ -61,23 +58,17 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 // Learn finds the conversations that /clear began under new ids. Those of `claude -p`, which the
 // agent itself may run, do not count.
 func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
-	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), "*.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	var uses records.LastUses
+	files, err := records.ByUse(filepath.Join(cli.GlobQuote(projects(s)), folderName(s.Resolved(s.Worktree)), "*.jsonl"))
+	var ids []string
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		id := strings.TrimSuffix(filepath.Base(file), ".jsonl")
-		message, err := firstMessage(file)
-		if err != nil || message == nil || message.Entrypoint != "cli" || !records.BeganHere(s, message.Timestamp) {
-			continue
+		if message, err := firstMessage(file); err == nil && message != nil && message.Entrypoint == "cli" && records.BeganHere(s, message.Timestamp) {
+			ids = append(ids, strings.TrimSuffix(filepath.Base(file), ".jsonl"))
 		}
-		uses.Add(id, file)
 	}
-	return uses.IDs(), nil
+	return ids, err
 }
 
 // ownTranscript returns the file of the agent's conversation in the folder of its worktree. For a
@@ -144,22 +135,10 @@ func folderName(dir string) string {
 	return name.String()
 }
 
-type storeLine struct {
-	Type        string    `json:"type"`
-	Timestamp   time.Time `json:"timestamp"`
-	IsMeta      bool      `json:"isMeta"`
-	IsSidechain bool      `json:"isSidechain"`
-	Entrypoint  string    `json:"entrypoint"`
-	Cwd         string    `json:"cwd"`
-	Message     struct {
-		Content contents `json:"content"`
-	} `json:"message"`
-}
-
 // firstMessage returns the first line that the user wrote, nil when there is none.
-func firstMessage(file string) (*storeLine, error) {
-	var first *storeLine
-	err := records.EachLine(file, func(line storeLine) bool {
+func firstMessage(file string) (*turnLine, error) {
+	var first *turnLine
+	err := records.EachLine(file, func(line turnLine) bool {
 		if line.isMessage() {
 			first = &line
 		}
@@ -169,7 +148,7 @@ func firstMessage(file string) (*storeLine, error) {
 }
 
 // isMessage reports whether the user wrote the line. Notices and local commands are user lines too.
-func (l storeLine) isMessage() bool {
+func (l turnLine) isMessage() bool {
 	return l.Type == "user" && !l.IsMeta && !l.IsSidechain && slices.ContainsFunc(l.Message.Content, func(block contentBlock) bool {
 		isText := block.Text != "" && !strings.HasPrefix(block.Text, "<command-name>") && !strings.HasPrefix(block.Text, "<local-command-")
 		return block.Type == "text" && isText || block.Type == "image" || block.Type == "document"

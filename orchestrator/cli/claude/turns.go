@@ -16,8 +16,10 @@ import (
 	"paw/session/turn"
 )
 
-// turnLine has the fields of a transcript line that tell about turns.
+// turnLine has the fields of a transcript line that tell about turns, and where a conversation began.
 type turnLine struct {
+	Entrypoint        string          `json:"entrypoint"`
+	Cwd               string          `json:"cwd"`
 	Type              string          `json:"type"`
 	Subtype           string          `json:"subtype"`
 	PromptID          string          `json:"promptId"`
@@ -96,7 +98,7 @@ type toldTurns struct {
 	used  bool         // the transcript has an answer near the turn's begin or after it
 	ended *turn.Event  // end of the requested turn
 	later []turn.Event // begins and ends of later turns
-	wait  int          // number of prompts in claude's queue
+	queue queue
 
 	ids      []string // prompt ids of the turn that is being read
 	own      bool     // the turn that is being read is the requested one
@@ -109,8 +111,7 @@ type toldTurns struct {
 }
 
 // turns reads the transcript from the begin of the turn last. Where that turn is over, lines before
-// its end count only for the number of queued prompts, and are skipped unless waiting asks for that
-// number.
+// its end count only for the queued prompts, and are skipped unless waiting asks for those.
 func turns(path string, last *turn.Record, waiting bool) (*toldTurns, error) {
 	from, over := last.StartedAt, time.Time{}
 	if !records.IsOpen(last) && last.EndedAt != nil {
@@ -180,7 +181,7 @@ func (t *toldTurns) read(line turnLine) {
 	text := line.text()
 	switch {
 	case line.Type == "queue-operation":
-		t.queue(line.Operation)
+		t.queue.take(line)
 	case line.IsMeta:
 	case line.Type == "system" && line.Subtype == "turn_duration":
 		if t.answered && line.Subagents == 0 {
@@ -205,15 +206,20 @@ func (t *toldTurns) read(line turnLine) {
 	}
 }
 
-// queue counts the queued prompts.
-func (t *toldTurns) queue(operation string) {
-	switch operation {
+// queue has the prompts in claude's queue.
+type queue []string
+
+// take follows a queue-operation line.
+func (q *queue) take(line turnLine) {
+	switch line.Operation {
 	case "enqueue":
-		t.wait++
+		var prompt string
+		_ = json.Unmarshal(line.Content, &prompt) // content that is no string is no report
+		*q = append(*q, prompt)
 	case "dequeue", "remove":
-		t.wait = max(0, t.wait-1)
+		*q = (*q)[min(1, len(*q)):]
 	default: // the user took all queued prompts back, or paw does not know the operation
-		t.wait = 0
+		*q = nil
 	}
 }
 
@@ -328,21 +334,12 @@ func reported(transcript string) int {
 		}
 		return line.PromptSource != "typed" // the queue is empty when claude takes a typed prompt at once
 	})
-	var queue []string
+	var waiting queue
 	for _, line := range slices.Backward(operations) {
-		switch {
-		case line.Operation == "enqueue":
-			var prompt string
-			_ = json.Unmarshal(line.Content, &prompt) // content that is no string is no report
-			queue = append(queue, prompt)
-		case line.Operation == "dequeue" && len(queue) > 0, line.Operation == "remove" && len(queue) > 0:
-			queue = queue[1:]
-		default:
-			queue = nil
-		}
+		waiting.take(line)
 	}
 	n := 0
-	for _, prompt := range queue {
+	for _, prompt := range waiting {
 		task := taskID().FindStringSubmatch(prompt)
 		if task == nil {
 			continue

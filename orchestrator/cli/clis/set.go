@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"paw/config"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/aider"
@@ -48,7 +46,7 @@ func New(cfg map[string]config.CLI) Set {
 		known, ok := set.clis[name]
 		switch {
 		case len(c.Command) > 0 && (!ok || len(c.Resume) > 0):
-			set.clis[name] = cli.Configure(custom{cli.Named{Of: name}, c}, nil, c.Args, c.Env)
+			set.clis[name] = cli.Configure(custom{cli.Named{Of: name, Known: factsOf(c)}, c}, nil, c.Args, c.Env)
 		case ok:
 			set.clis[name] = cli.Configure(known.Driver, c.Command, c.Args, c.Env)
 		default:
@@ -78,7 +76,7 @@ func (s Set) Nearest(name string) string { return config.Nearest(name, s.names) 
 func Inherited(env []string) []string {
 	var marks []string
 	for _, d := range drivers {
-		marks = append(marks, cli.CLI{Driver: d}.Marks()...)
+		marks = append(marks, d.Facts().Marks...)
 	}
 	return cli.Without(env, marks)
 }
@@ -95,20 +93,20 @@ type custom struct {
 
 func (c custom) Program() string { return c.Command[0] }
 
-// Environment returns nothing: the user who configures the command sets what it needs.
-func (custom) Environment() []string { return nil }
-
 // CheckID accepts every id: fill checks the ids of those commands that have a place for one.
 func (custom) CheckID(string) error { return nil }
 
-func (c custom) NewConversation() string {
-	if c.choosesID() {
-		return uuid.NewString()
+// factsOf names no environment: the user who configures the command sets what it needs.
+func factsOf(c config.CLI) cli.Facts {
+	facts := cli.Facts{ChoosesID: hasPlace(c.Command), Resume: "no", Turns: cli.UnseenTurns, Unseen: true}
+	switch {
+	case hasPlace(c.Resume):
+		facts.Resume = "as configured, by id"
+	case len(c.Resume) > 0:
+		facts.Resume = "as configured"
 	}
-	return ""
+	return facts
 }
-
-func (c custom) choosesID() bool { return hasPlace(c.Command) }
 
 func hasPlace(words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, idPlace) })
@@ -120,16 +118,13 @@ func (c custom) Launch(s cli.Spec) (cli.Command, error) {
 		return cli.Command{}, err
 	}
 	argv := slices.Concat([]string{s.Executable}, words, s.Args)
-	if s.Prompt != "" {
-		if c.Prompt == config.PromptSend {
-			return cli.Command{}, &cli.PromptError{CLI: c.Name(), Send: true, Reason: "takes no prompt as an argument (prompt = \"send\")"}
-		}
-		if err := prompts.CheckArgument(c.Name(), s.Prompt, s.Prompt); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, s.Prompt)
+	switch {
+	case s.Prompt == "":
+		return cli.Command{Argv: argv}, nil
+	case c.Prompt == config.PromptSend:
+		return cli.Command{}, &cli.PromptError{CLI: c.Name(), Send: true, Reason: "takes no prompt as an argument (prompt = \"send\")"}
 	}
-	return cli.Command{Argv: argv}, nil
+	return cli.Command{Argv: append(argv, s.Prompt)}, prompts.CheckArgument(c.Name(), s.Prompt, s.Prompt)
 }
 
 func (c custom) Resume(s cli.Spec) (cli.Command, error) {
@@ -137,7 +132,7 @@ func (c custom) Resume(s cli.Spec) (cli.Command, error) {
 		return cli.Command{}, &cli.ConversationError{CLI: c.Name(), ID: s.ConversationID, Reason: "clis." + c.Name() + ".resume is not set"}
 	}
 	command := c.Command[1:]
-	if c.choosesID() {
+	if c.Known.ChoosesID {
 		command = nil
 	}
 	words, err := c.fill(slices.Concat(command, c.CLI.Resume), s.ConversationID)
@@ -164,21 +159,10 @@ func (c custom) fill(words []string, id string) ([]string, error) {
 // Conversation reads no files: it reports what the configuration says about resuming.
 func (c custom) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	if len(c.CLI.Resume) == 0 {
-		return cli.Conversation{Reason: "clis." + c.Name() + ".resume is not set", NewID: c.choosesID()}, nil
+		return cli.Conversation{Reason: "clis." + c.Name() + ".resume is not set", NewID: c.Known.ChoosesID}, nil
 	}
 	if hasPlace(c.CLI.Resume) && cli.CheckID(c.Name(), s.ConversationID) != nil {
 		return cli.Conversation{Reason: "no conversation id is known"}, nil //nolint:nilerr // a missing id is an answer, not a failure
 	}
 	return cli.Conversation{Found: true, Resumable: true}, nil
-}
-
-func (c custom) Facts() cli.Facts {
-	facts := cli.Facts{ChoosesID: c.choosesID(), Resume: "no", Turns: cli.UnseenTurns, Unseen: true}
-	switch {
-	case hasPlace(c.CLI.Resume):
-		facts.Resume = "as configured, by id"
-	case len(c.CLI.Resume) > 0:
-		facts.Resume = "as configured"
-	}
-	return facts
 }

@@ -22,15 +22,22 @@ import (
 )
 
 // Driver is the driver of codex.
-var Driver cli.Driver = driver{cli.Named{Of: "codex"}, streams.Reader[execLine]{CLI: "codex"}}
+var Driver cli.Driver = driver{cli.Named{Of: "codex", Known: facts}, streams.Reader[execLine]{CLI: "codex"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[execLine]
 }
 
-// NewConversation returns "": codex names a conversation at its first prompt.
-func (driver) NewConversation() string { return "" }
+// facts leave the id to codex, which names a conversation at its first prompt.
+var facts = cli.Facts{
+	Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; API errors from the rollout file", LateHooks: true, SilentErrors: true,
+	Environment: []string{"CODEX_HOME", "CODEX_SQLITE_HOME"}, // the list of conversations is a database apart from the rollout files
+	// of codex 0.169
+	Marks:     []string{"CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"},
+	AwaitsEnd: []string{"Stop"},                             // of codex 0.169.0
+	Ready:     cli.Ready{Box: true, Clear: []string{"C-u"}}, // codex reports SessionStart only with the first prompt
+}
 
 // embedded keeps codex out of its shared daemon: turns in the daemon would run with the environment
 // of the session that started it, and outlive their pane. Any -c option does that ("command-line
@@ -77,12 +84,10 @@ func (c driver) command(s cli.Spec, prompt, conversation string, subcommand ...s
 		if strings.HasPrefix(prompt, "!") {
 			text = " " + prompt // codex runs "!..." as a shell command
 		}
-		if err := prompts.CheckArgument(c.Name(), prompt, text); err != nil {
-			return cli.Command{}, err
-		}
 		argv = append(argv, text)
+		err = prompts.CheckArgument(c.Name(), prompt, text)
 	}
-	return cli.Command{Argv: argv}, nil
+	return cli.Command{Argv: argv}, err
 }
 
 // options returns the options of every command. In its sandbox codex cannot commit in a linked
@@ -96,20 +101,9 @@ func (c driver) options(s cli.Spec, hooks []string) []string {
 	return slices.Concat(embedded, hooks, c.writable(s, dirs), s.Args)
 }
 
-// Environment includes CODEX_SQLITE_HOME: the list of conversations is a database apart from the
-// rollout files.
-func (driver) Environment() []string { return []string{"CODEX_HOME", "CODEX_SQLITE_HOME"} }
-
 // HeldBy returns who locks the conversation, of codex 0.171.0: another codex or its daemon.
 func (driver) HeldBy(s cli.Spec) int {
 	return cli.LockedBy(filepath.Join(cli.GlobQuote(cli.Folder(s.Env, "CODEX_HOME", ".codex")), "thread-writer-locks", s.ConversationID+".lock"))
-}
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{
-		Metered: true, Resume: "exact, by id",
-		Turns: "exact, from hooks; API errors from the rollout file", LateHooks: true, SilentErrors: true,
-	}
 }
 
 // Literal puts a space before "/" or "!", and behind a last word that opens a menu: codex trims the spaces after it has taken
@@ -117,17 +111,6 @@ func (driver) Facts() cli.Facts {
 func (driver) Literal(prompt string) (string, error) {
 	return prompts.Closed(prompts.Spaced(prompt)), nil
 }
-
-// Ready relies on the composer: codex reports SessionStart only with the first prompt.
-func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Clear: []string{"C-u"}} }
-
-// Marks lists the variables that codex 0.169 sets.
-func (driver) Marks() []string {
-	return []string{"CODEX_CI", "CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID"}
-}
-
-// AwaitsEnd names the hook that codex 0.169.0 runs before it takes the next prompt.
-func (driver) AwaitsEnd(hook string) bool { return hook == "Stop" }
 
 // ownConfig has the keys that paw reads from codex's own configuration. paw never writes there.
 type ownConfig struct {

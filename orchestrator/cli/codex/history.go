@@ -29,21 +29,30 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	if err != nil {
 		return cli.Transcript{}, err
 	}
-	t := talk{Talk: records.Talk{Transcript: cli.Transcript{ID: s.ConversationID}}}
-	before := int64(-1) // all lines
+	t := records.Talk{Transcript: cli.Transcript{ID: s.ConversationID}}
+	var before *int64 // number of the first line that the fork does not have, nil for all lines
 	var files [][]record
 	for range longestFork {
-		all, meta, skipped, err := readRecords(path, before, s.Recent)
+		var all []record
+		skipped, err := records.CountLines(path, s.Recent, func(r record) bool {
+			if before != nil && r.Ordinal != nil && *r.Ordinal >= *before {
+				return false
+			}
+			all = append(all, r)
+			return true
+		})
 		if err != nil {
 			return cli.Transcript{}, err
 		}
 		files = append(files, all)
 		t.Skipped += skipped
-		if meta.ForkedFrom == "" || meta.ForkedBefore == nil {
+		meta, err := readMeta(path)
+		whole := len(all) > 0 && all[0].Type == "session_meta" // else only its end was read
+		if err != nil || !whole || meta.ForkedFrom == "" || meta.ForkedBefore == nil {
 			break // no fork, or a fork by an older codex, which copies all lines
 		}
 		source := s
-		source.ConversationID, before = meta.ForkedFrom, *meta.ForkedBefore
+		source.ConversationID, before = meta.ForkedFrom, meta.ForkedBefore
 		if path, err = records.TranscriptFile(ctx, c, source); err != nil {
 			t.Skipped++ // the messages before the fork are gone
 			break
@@ -51,14 +60,11 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	}
 	for _, all := range slices.Backward(files) {
 		for _, r := range all {
-			t.addCodex(r)
+			add(&t, r)
 		}
 	}
 	return t.Transcript, nil
 }
-
-// talk turns records into messages.
-type talk struct{ records.Talk }
 
 type record struct {
 	Timestamp time.Time `json:"timestamp"`
@@ -82,15 +88,7 @@ type record struct {
 		Metadata struct {
 			Kinds []string `json:"content_item_kinds"`
 		} `json:"internal_chat_message_metadata_passthrough"`
-		fork // fields of a session_meta line
 	} `json:"payload"`
-}
-
-// fork names the original of a forked conversation, and the number of the first line that the fork
-// does not have.
-type fork struct {
-	ForkedFrom   string `json:"forked_from_id"`
-	ForkedBefore *int64 `json:"forked_from_ordinal_exclusive"`
 }
 
 // contents is a list of items; a plain text is one item.
@@ -131,30 +129,12 @@ func (c contents) text() string {
 	return strings.Join(parts, "\n")
 }
 
-// readRecords reads the lines of a rollout file with numbers below before; all lines for -1. See
-// records.CountLines for recent.
-func readRecords(path string, before int64, recent bool) (all []record, from fork, skipped int, err error) {
-	first := true
-	skipped, err = records.CountLines(path, recent, func(r record) bool {
-		if r.Type == "session_meta" && first {
-			from = r.Payload.fork
-		}
-		first = false
-		if before >= 0 && r.Ordinal != nil && *r.Ordinal >= before {
-			return false
-		}
-		all = append(all, r)
-		return true
-	})
-	return all, from, skipped, err
-}
-
-// addCodex adds one record. The messages are in response_item lines. event_msg lines have the ends
+// add adds one record. The messages are in response_item lines. event_msg lines have the ends
 // of turns, and repeat messages for the screen.
-func (t *talk) addCodex(r record) {
+func add(t *records.Talk, r record) {
 	switch r.Type {
 	case "response_item":
-		t.addCodexItem(r)
+		addItem(t, r)
 	case "event_msg":
 		switch p := r.Payload; {
 		case p.Type == "turn_aborted":
@@ -162,7 +142,7 @@ func (t *talk) addCodex(r record) {
 		case p.Type == "task_complete" && p.Error != nil:
 			t.Notice(r.Timestamp, p.Error.Message)
 		case p.Type == "thread_rolled_back":
-			t.forget(p.NumTurns)
+			forget(t, p.NumTurns)
 		}
 	case "session_meta", "turn_context", "world_state", "compacted", "token_usage_record":
 	default:
@@ -170,11 +150,11 @@ func (t *talk) addCodex(r record) {
 	}
 }
 
-func (t *talk) addCodexItem(r record) {
+func addItem(t *records.Talk, r record) {
 	p := r.Payload
 	switch p.Type {
 	case "message":
-		t.addCodexMessage(r)
+		addMessage(t, r)
 	case "function_call":
 		t.Call(r.Timestamp, history.ToolCall{ID: p.CallID, Name: p.Name, Arguments: p.Arguments})
 	case "custom_tool_call":
@@ -198,9 +178,9 @@ var (
 	injected = lazyregexp.New(`^(<(environment_context|user_instructions|turn_aborted|permissions instructions|skill|subagent_notification|INSTRUCTIONS)>|# AGENTS\.md instructions)`)
 )
 
-// addCodexMessage adds prompts, answers and the user's shell commands. What developers and codex
+// addMessage adds prompts, answers and the user's shell commands. What developers and codex
 // itself tell the model, partly in the user's name, is left out.
-func (t *talk) addCodexMessage(r record) {
+func addMessage(t *records.Talk, r record) {
 	p := r.Payload
 	text := p.Content.text()
 	switch {
@@ -226,7 +206,7 @@ func (t *talk) addCodexMessage(r record) {
 }
 
 // forget removes the last prompts and everything after them.
-func (t *talk) forget(prompts int) {
+func forget(t *records.Talk, prompts int) {
 	for i, m := range slices.Backward(t.Messages) {
 		if prompts <= 0 {
 			return
@@ -277,11 +257,8 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 // worktree, by their last use: /resume goes back to an older one.
 func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 	home := cli.Folder(s.Env, "CODEX_HOME", ".codex")
-	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(home), "sessions", "*", "*", "*", "rollout-*.jsonl"))
-	if err != nil {
-		return nil, err
-	}
-	var uses records.LastUses
+	files, err := records.ByUse(filepath.Join(cli.GlobQuote(home), "sessions", "*", "*", "*", "rollout-*.jsonl"))
+	var ids []string
 	worktree := cli.Resolved(s.Worktree)
 	for _, file := range files {
 		if ctx.Err() != nil {
@@ -295,10 +272,10 @@ func (c driver) Learn(ctx context.Context, s cli.Spec) ([]string, error) {
 			return nil, err
 		}
 		if meta.interactive() && records.BeganHere(s, meta.Timestamp) && cli.Resolved(meta.Cwd) == worktree {
-			uses.Add(meta.ID, file)
+			ids = append(ids, meta.ID)
 		}
 	}
-	return uses.IDs(), nil
+	return ids, err
 }
 
 type sessionMeta struct {
@@ -308,6 +285,7 @@ type sessionMeta struct {
 	Source       json.RawMessage `json:"source"` // "cli", "exec", "vscode", or an object for codex's own subagents
 	ThreadSource string          `json:"thread_source"`
 	ForkedFrom   string          `json:"forked_from_id"`
+	ForkedBefore *int64          `json:"forked_from_ordinal_exclusive"` // number of the first line of the original that the fork does not have
 }
 
 // sideChat is the ThreadSource of a conversation that /side opens beside the main one, since 0.171.0.

@@ -20,7 +20,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 		box.Works = works().MatchString(screens.TextOf(rows))
 		return box
 	}
-	return cli.Screen{Dialog: dialogIn(rows)}
+	return dialogIn(rows)
 }
 
 // works matches the line above the composer while a turn runs.
@@ -94,33 +94,21 @@ var dialogs = []screens.Dialog{
 	screens.AsksInTurn(`^  (Would you like to [^?]*\?)`, "$1"),
 }
 
-// dialogIn returns what a dialog asks, "" where no dialog is recognized.
-func dialogIn(rows []screens.Row) string {
-	text := screens.TextOf(rows)
-	if words := screens.NamedIn(text, cut); words != "" {
-		return words
-	}
-	if !keys().MatchString(screens.TextOf(screens.Ending(rows, 2))) {
-		return ""
-	}
-	if words := screens.NamedIn(text, dialogs); words != "" {
-		return words
-	}
-	return "a menu is open"
-}
-
 // deaf is how long codex ignores keys in a dialog that it has just opened.
 const deaf = 1200 * time.Millisecond
 
-// Question reads a dialog in which a digit takes an option at once, or the arrow keys select one.
-func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	_, rows := screens.Main(s)
-	asked, outside := screens.AskedIn(screens.TextOf(rows), slices.Concat(cut, dialogs))
-	options := screens.Choices(rows, "›")
-	if asked == "" || options == nil || d.Screen(s).Dialog != asked {
-		return cli.Question{}, false
+// dialogIn recognizes a dialog, in which a digit takes an option at once, or the arrow keys select one.
+func dialogIn(rows []screens.Row) cli.Screen {
+	known, keyed := cut, keys().MatchString(screens.TextOf(screens.Ending(rows, 2)))
+	if keyed {
+		known = slices.Concat(cut, dialogs)
 	}
-	question := screens.ByList(asked, outside, options)
-	question.Deaf = deaf
-	return question, true
+	seen := screens.AskedIn(screens.TextOf(rows), known, screens.Choices(rows, "›"))
+	if seen.Dialog == "" && keyed {
+		seen.Dialog = "a menu is open"
+	}
+	if seen.Question != nil {
+		seen.Question.Deaf = deaf
+	}
+	return seen
 }

@@ -2,6 +2,7 @@
 package copilot
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -9,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
@@ -21,42 +20,39 @@ import (
 )
 
 // Driver is the driver of copilot.
-var Driver cli.Driver = driver{cli.Named{Of: "copilot"}, streams.Reader[streamLine]{CLI: "copilot"}}
+var Driver cli.Driver = driver{cli.Named{Of: "copilot", Known: facts}, streams.Reader[streamLine]{CLI: "copilot"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streamLine]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
+var facts = cli.Facts{
+	ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
+	EscapeAgain: []string{"again to interrupt", "again to edit prompt"}, // the second one before the first word of the answer
+	Environment: []string{"COPILOT_HOME"},
+	// No event is a sign: copilot reports sessionStart only with the first prompt.
+	Ready: cli.Ready{Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u", "BSpace"}},
+}
 
 func (c driver) Launch(s cli.Spec) (cli.Command, error) {
-	command := c.hooks(s)
-	argv := slices.Concat([]string{s.Executable, "--session-id=" + s.ConversationID}, command.Argv, s.Args)
-	if s.Prompt != "" {
-		if err := prompts.CheckWord(c.Name(), s.Prompt, words...); err != nil {
-			return cli.Command{}, err
-		}
-		argument := "--interactive=" + prompts.Spaced(s.Prompt)
-		if err := prompts.CheckArgument(c.Name(), s.Prompt, argument); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, argument)
+	command := c.command(s, "--session-id="+s.ConversationID)
+	if s.Prompt == "" {
+		return command, nil
 	}
-	command.Argv = argv
-	return command, nil
+	argument := "--interactive=" + prompts.Spaced(s.Prompt)
+	command.Argv = append(command.Argv, argument)
+	return command, cmp.Or(prompts.CheckWord(c.Name(), s.Prompt, words...), prompts.CheckArgument(c.Name(), s.Prompt, argument))
 }
 
 func (c driver) Resume(s cli.Spec) (cli.Command, error) {
-	command := c.hooks(s)
-	command.Argv = slices.Concat([]string{s.Executable, "--resume=" + s.ConversationID}, command.Argv, s.Args)
-	return command, nil
+	return c.command(s, "--resume="+s.ConversationID), nil
 }
 
 // Conversation finds the folder of an id. copilot cannot resume a conversation without a message,
 // but starts one under the same id.
 func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
-	found, err := records.Lookup(c.file(s), "copilot has no conversation of this id", func(line eventLine) bool { return line.Type == "user.message" })
+	found, err := records.Lookup(c.file(s), "copilot has no conversation of this id", func(line event) bool { return line.Type == "user.message" })
 	if _, missing := os.Stat(filepath.Dir(c.file(s))); err == nil && !found.Found && missing == nil {
 		found = cli.Conversation{Found: true, Transcript: c.file(s), Reason: "the conversation has no message yet"}
 	}
@@ -84,21 +80,6 @@ func (c driver) Literal(prompt string) (string, error) {
 
 // words lists the prompts of one word that copilot takes for commands.
 var words = append(slices.Clone(prompts.Exits), "help")
-
-// Ready relies on the input box: copilot reports sessionStart only with the first prompt.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u", "BSpace"}}
-}
-
-func (driver) Environment() []string { return []string{"COPILOT_HOME"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{
-		ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id",
-		Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
-		EscapeAgain: []string{"again to interrupt", "again to edit prompt"}, // the second one before the first word of the answer
-	}
-}
 
 // paste matches the tag that copilot puts into a prompt for a paste of more than about 20 kB; the
 // text is in a file of the conversation.
@@ -189,7 +170,8 @@ func (l streamLine) Tell(t *streams.Turn) {
 
 // Screen looks for the input box around the terminal's cursor, which copilot hides while its pane
 // has no focus. copilot draws the box long before it takes input, and also without an account: both
-// are recognized by their texts.
+// are recognized by their texts. In its dialogs the arrow keys select and Enter takes an option. A
+// plain "no" is Esc: Enter on that option opens a text input.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	switch text := screens.TextOf(screens.RowsOf(s)); {
 	case starts().MatchString(text):
@@ -197,21 +179,16 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	case loggedOut().MatchString(text):
 		return cli.Screen{Dialog: "asks you to log in"}
 	}
-	return box.Screen(s)
-}
-
-// Question reads dialogs in which the arrow keys select and Enter takes an option. A plain "no" is
-// Esc: Enter on that option opens a text input.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	asked, ok := box.Question(s, "❯")
-	for i, o := range asked.Options {
-		asked.Options[i].Key = ""
-		if strings.HasPrefix(o.Label, "No, and tell Copilot") {
-			asked.Options[i].Key = "Escape"
+	seen := box.Screen(s)
+	if asked := seen.Question; asked != nil {
+		asked.ByArrows("Down", "Up")
+		for i, o := range asked.Options {
+			if strings.HasPrefix(o.Label, "No, and tell Copilot") {
+				asked.Options[i].Key = "Escape"
+			}
 		}
 	}
-	asked.Onward, asked.Back = "Down", "Up"
-	return asked, ok
+	return seen
 }
 
 var (
@@ -221,7 +198,7 @@ var (
 
 // box describes copilot's input box, which has no placeholder.
 var box = screens.EdgedBox{
-	Upper: "─", Lower: "─", Marks: "❯", Mark: 0,
+	Upper: "─", Lower: "─", Marks: "❯", Mark: 0, Selected: "❯",
 	Placeholder: lazyregexp.New(`^$`),
 	Places:      lazyregexp.New(`\[(Paste|Image) #\d+|^/`), // a slash command is shown completed before the user has typed all of it
 	Works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),

@@ -29,10 +29,11 @@ import (
 // errorOccurred does not tell the last attempt from earlier ones.
 var hookEvents = []string{"sessionStart", "userPromptSubmitted", "notification", "agentStop", "sessionEnd"}
 
-// hooks returns the files of a plugin with paw's hooks, and the option that loads it.
-func (c driver) hooks(s cli.Spec) cli.Command {
+// command returns a launch with an option for the conversation, which loads a plugin with paw's hooks.
+func (c driver) command(s cli.Spec, option string) cli.Command {
+	argv := []string{s.Executable, option}
 	if s.Hook == "" {
-		return cli.Command{}
+		return cli.Command{Argv: append(argv, s.Args...)}
 	}
 	type hook struct {
 		Type       string `json:"type"`
@@ -45,7 +46,7 @@ func (c driver) hooks(s cli.Spec) cli.Command {
 	}
 	content := hooks.JSON(map[string]any{"version": 1, "hooks": byEvent})
 	dir := filepath.Join(s.StateDir, "copilot-plugin")
-	return cli.Command{Argv: []string{"--plugin-dir", dir}, Files: []cli.File{
+	return cli.Command{Argv: slices.Concat(argv, []string{"--plugin-dir", dir}, s.Args), Files: []cli.File{
 		{Path: filepath.Join(dir, "plugin.json"), Content: []byte(`{"name":"paw","hooks":"hooks.json"}` + "\n")},
 		{Path: filepath.Join(dir, "hooks.json"), Content: append(content, '\n')},
 	}}
@@ -93,23 +94,8 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	return e, nil
 }
 
-type eventLine struct {
-	Type      string    `json:"type"`
-	Timestamp time.Time `json:"timestamp"`
-	Data      struct {
-		Content   string `json:"content"`
-		ErrorType string `json:"errorType"`
-		Message   string `json:"message"`
-		HookType  string `json:"hookType"`
-		RequestID string `json:"requestId"`
-		Caches    []struct {
-			Rewrites []string `json:"pendingRewriteSources"`
-		} `json:"promptCacheBreakState"`
-	} `json:"data"`
-}
-
 // rewinds reports whether copilot has taken something off the record just before.
-func (l eventLine) rewinds() bool {
+func (l event) rewinds() bool {
 	return len(l.Data.Caches) > 0 && slices.Contains(l.Data.Caches[0].Rewrites, "rewind")
 }
 
@@ -133,7 +119,7 @@ func (p hookPayload) answer() (answer string) {
 // written reports whether the record has that call yet: before, the newest words may belong to an
 // earlier turn.
 func lastAnswer(path string, at time.Time) (answer string, written bool, err error) {
-	err = records.EachBack(path, func(line eventLine) bool {
+	err = records.EachBack(path, func(line event) bool {
 		if !written {
 			written = line.Type == "hook.start" && line.Data.HookType == "agentStop" && !line.Timestamp.Before(at)
 			return written || !line.Timestamp.Before(at)
@@ -155,7 +141,7 @@ func (c driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli
 	}
 	granted, open, closed := false, false, map[string]bool{} // state of the permission requests of this turn
 	taken := true                                            // the turn is off the record: nothing but a rewind came since
-	err := records.EachBack(file, func(line eventLine) bool {
+	err := records.EachBack(file, func(line event) bool {
 		if line.Timestamp.IsZero() {
 			return true
 		}
@@ -226,8 +212,8 @@ func (c driver) shown(s cli.Spec) string {
 
 // History reads the file of events. copilot deletes from it what a rewind takes back.
 func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []eventRecord
-	begun, err := records.ReadTalk(ctx, c, s, func(e eventRecord) { all = append(all, e) })
+	var all []event
+	begun, err := records.ReadTalk(ctx, c, s, func(e event) { all = append(all, e) })
 	t := talk{Talk: begun, answered: map[string]bool{}}
 	for _, e := range all {
 		t.add(e)
@@ -235,14 +221,21 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return t.Transcript, err
 }
 
-type eventRecord struct {
+// event is a line of the record.
+type event struct {
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	AgentID   string    `json:"agentId"` // set for events of a subagent
 	Data      struct {
-		Content      string `json:"content"`
-		Source       string `json:"source"` // set for a prompt that the user did not type
-		Message      string `json:"message"`
+		Content   string `json:"content"`
+		Source    string `json:"source"` // set for a prompt that the user did not type
+		ErrorType string `json:"errorType"`
+		Message   string `json:"message"`
+		HookType  string `json:"hookType"`
+		RequestID string `json:"requestId"`
+		Caches    []struct {
+			Rewrites []string `json:"pendingRewriteSources"`
+		} `json:"promptCacheBreakState"`
 		ToolCallID   string `json:"toolCallId"`
 		ToolRequests []struct {
 			ToolCallID string          `json:"toolCallId"`
@@ -272,7 +265,7 @@ type talk struct {
 	answered map[string]bool // tool calls that have a result
 }
 
-func (t *talk) add(e eventRecord) {
+func (t *talk) add(e event) {
 	d := e.Data
 	switch {
 	case e.AgentID != "":

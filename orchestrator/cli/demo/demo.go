@@ -9,9 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/google/uuid"
 
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/demo/program"
@@ -25,7 +22,12 @@ import (
 )
 
 // Driver is the driver of demo.
-var Driver cli.Driver = driver{cli.Named{Of: "demo"}}
+var Driver cli.Driver = driver{cli.Named{Of: "demo", Known: cli.Facts{
+	ChoosesID: true, Version: "built in", Resume: "exact, by id", Turns: "exact, from hooks",
+	Environment: []string{"XDG_STATE_HOME"},
+	Marks:       []string{program.HookVariable},
+	Ready:       cli.Ready{Event: true, Box: true, Silent: true, Clear: []string{"C-u"}}, // the demo CLI reads what was typed before it started
+}}}
 
 type driver struct{ cli.Named }
 
@@ -37,26 +39,17 @@ func (driver) Program() string {
 	return "paw"
 }
 
-func (driver) Version(ctx context.Context, executable string, env []string) (string, error) {
-	return "built in", nil
-}
-
-func (driver) NewConversation() string { return uuid.NewString() }
-
 func (d driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv := append([]string{s.Executable, "demo-agent", "--session-id", s.ConversationID}, s.Args...)
-	if s.Prompt != "" {
-		_, err := d.Literal(s.Prompt)
-		if err = cmp.Or(err, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, "--", s.Prompt)
+	if s.Prompt == "" {
+		return d.command(s, argv), nil
 	}
-	return d.command(s, argv)
+	_, err := d.Literal(s.Prompt)
+	return d.command(s, append(argv, "--", s.Prompt)), cmp.Or(err, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt))
 }
 
 func (d driver) Resume(s cli.Spec) (cli.Command, error) {
-	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...))
+	return d.command(s, append([]string{s.Executable, "demo-agent", "--resume", s.ConversationID}, s.Args...)), nil
 }
 
 // Fork copies the conversation from, under Spec.ConversationID.
@@ -65,14 +58,11 @@ func (d driver) Fork(s cli.Spec, from string) (cli.Command, error) {
 	return d.Launch(s)
 }
 
-// hook names the program that the demo CLI reports to, as `PROGRAM hook demo EVENT`.
-const hook = "PAW_HOOK"
-
-func (d driver) command(s cli.Spec, argv []string) (cli.Command, error) {
+func (d driver) command(s cli.Spec, argv []string) cli.Command {
 	if s.Hook == "" {
-		return cli.Command{Argv: argv, Unset: []string{hook}}, nil
+		return cli.Command{Argv: argv, Unset: []string{program.HookVariable}}
 	}
-	return cli.Command{Argv: argv, Env: []string{hook + "=" + s.Hook}}, nil
+	return cli.Command{Argv: argv, Env: []string{program.HookVariable + "=" + s.Hook}}
 }
 
 // Conversation finds the file of an id; a conversation can be resumed once it has a prompt.
@@ -81,17 +71,8 @@ func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 }
 
 func (driver) file(s cli.Spec) string {
-	state := cli.Getenv(s.Env, "XDG_STATE_HOME")
-	if !filepath.IsAbs(state) {
-		state = cli.Folder(s.Env, "", ".local", "state")
-	}
-	return filepath.Join(state, "paw", "demo", s.ConversationID+".jsonl")
-}
-
-func (driver) Environment() []string { return []string{"XDG_STATE_HOME"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Resume: "exact, by id", Turns: "exact, from hooks"}
+	folder, _ := program.Folder(s.Env)
+	return filepath.Join(folder, s.ConversationID+".jsonl")
 }
 
 // Headless runs the demo CLI with -p, whose standard output is the answer.
@@ -101,11 +82,8 @@ func (d driver) Headless(s cli.Spec) (cli.Command, error) {
 		return cli.Command{}, err
 	}
 	argv := append([]string{s.Executable, "demo-agent", option, s.ConversationID}, s.Args...)
-	return cli.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{hook}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)
+	return cli.Command{Argv: append(argv, "-p", s.Prompt), Unset: []string{program.HookVariable}}, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt)
 }
-
-// HeadlessLine returns every line: the whole output is the answer.
-func (driver) HeadlessLine(line []byte) string { return string(line) + "\n" }
 
 func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 	message := strings.TrimRight(string(stdout), "\n")
@@ -120,14 +98,6 @@ func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 func (d driver) Literal(prompt string) (string, error) {
 	return strings.TrimRight(prompt, "\n"), prompts.CheckWord(d.Name(), prompt, "/help", "/exit")
 }
-
-// Ready needs no wait after the start event: the demo CLI reads what was typed before it started.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Silent: true, Clear: []string{"C-u"}}
-}
-
-// Marks lists the variable that a launch sets.
-func (driver) Marks() []string { return []string{hook} }
 
 // History reads the file of the conversation and, of the recent part, the steps of the open turn.
 func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
@@ -189,52 +159,36 @@ func eventOf(r program.Report) turn.Event {
 
 // Observe reads the end of the conversation's file, which has every event that hooks report.
 func (d driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
-	var seen sight
+	var seen cli.Observed
+	file, open := d.file(s), records.IsOpen(last)
 	left := false // the program began or ended after the turn's last event
-	file := d.file(s)
 	err := records.EachBack(file, func(line program.Entry) bool {
-		if line.Event == "" {
-			return true
-		}
 		id := program.TurnID(s.ConversationID, line.Turn)
-		if records.IsOpen(last) && last.TurnID != "" && last.TurnID != id {
+		e := eventOf(program.Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
+		if e.Kind == "" || open && last.TurnID != "" && last.TurnID != id {
 			return true
 		}
-		if line.Event == "start" || line.Event == "exit" {
-			seen.Observed, left = cli.Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}, true
-			return records.IsOpen(last) // look for the turn that the exit cut off
+		now := cli.Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}
+		switch ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt; {
+		case e.Kind == turn.KindSessionStart, e.Kind == turn.KindSessionEnd:
+			seen, left = now, true
+			return open // look for the turn that the exit cut off
+		case left && !ended:
+			e.Kind, e.Message = turn.KindInterrupt, "the CLI exited"
+			seen.Ended = &e
+			return false
+		case ended && open:
+			now.Ended = &e
+		case ended:
+		case e.Kind == turn.KindInput:
+			now.Waiting, now.Question = true, e.Message
+		default:
+			now.Busy = true
 		}
-		e := eventOf(program.Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
-		if e.Kind != "" {
-			seen.take(e, line.Timestamp, records.IsOpen(last), left)
-		}
+		seen = now
 		return false
 	})
-	return seen.Observed, err
-}
-
-// sight builds an Observed from events.
-type sight struct{ cli.Observed }
-
-// take sets the state of the CLI from the newest event of a turn; left says that the program began
-// or ended after that event.
-func (o *sight) take(e turn.Event, at time.Time, open, left bool) {
-	ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt
-	if left && !ended {
-		e.Kind, e.Message = turn.KindInterrupt, "the CLI exited"
-		o.Ended = &e
-		return
-	}
-	o.Observed = cli.Observed{Known: true, At: at, Source: session.SourceTranscript}
-	switch {
-	case ended && open:
-		o.Ended = &e
-	case ended:
-	case e.Kind == turn.KindInput:
-		o.Waiting, o.Question = true, e.Message
-	default:
-		o.Busy = true
-	}
+	return seen, err
 }
 
 // Screen expects the cursor at the end of the output: the demo CLI prints below what it printed
@@ -253,7 +207,8 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 		if len([]rune(whole)) > s.Width*(s.Height-1) { // it may begin above the pane
 			question = "…" + question
 		}
-		return cli.Screen{Dialog: questions.Title(question)}
+		title, options := questions.Title(question), []cli.Option{{Label: "y", Key: "y"}, {Label: "n", Key: "n"}}
+		return cli.Screen{Dialog: title, Question: &cli.Question{Text: title, Options: options, Outside: title == trust}}
 	}
 	switch first := promptRow(rows[:s.CursorY+1]); {
 	case line == ">" && s.CursorX == 2:
@@ -280,13 +235,6 @@ func wrapped(rows []screens.Row, width int) string {
 
 // trust is the question that the demo CLI asks with --ask-trust, before its first hook.
 const trust = "Do you trust the files in this folder?"
-
-// Question offers y and n, which answer at once.
-func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	asked := d.Screen(s).Dialog
-	options := []cli.Option{{Label: "y", Key: "y"}, {Label: "n", Key: "n"}}
-	return cli.Question{Text: asked, Options: options, Outside: asked == trust}, asked != ""
-}
 
 // promptRow returns the row where the prompt in the last rows begins, -1 for none.
 func promptRow(rows []screens.Row) int {

@@ -155,14 +155,6 @@ func actionOf(s steps.Step, outcome string) action {
 	return action{verb: s.Verb, path: s.Path, text: s.Text}
 }
 
-// asShell turns an action into a shell command, for CLIs that have no tool for files.
-func (a action) asShell() action {
-	if a.verb != "write" {
-		return a
-	}
-	return action{verb: "run", text: redirect(a.path, a.text, ">")}
-}
-
 // redirect returns the command that writes text, which ends in a newline, into a file.
 func redirect(path, text, operator string) string {
 	command := "printf '%s\\n' " + quote(strings.TrimSuffix(text, "\n")) + " " + operator + " " + quote(path)

@@ -75,7 +75,7 @@ func (gemini) stream(e *events, q request, a answer, c call) {
 	e.send("", gemini{}.response(q, id, gemini{}.call(c), true))
 }
 
-func (gemini) whole(q request, a answer, c call) any {
+func (gemini) whole(q request, a answer, c call) object {
 	content := gemini{}.call(c)
 	if a.text != "" {
 		content = append(list{object{"text": a.text}}, content...)

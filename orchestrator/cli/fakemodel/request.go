@@ -53,6 +53,40 @@ func (q *request) hear(text string) {
 	}
 }
 
+// meanwhile matches claude's note about a prompt that was typed while a turn ran and tools were
+// still to run.
+var meanwhile = lazyregexp.New(`(?s)^The user sent a new message while you were working:\n(.*?)\n\nIMPORTANT: `)
+
+// feedback matches claude's note about a Stop hook that made it go on.
+var feedback = lazyregexp.New(`(?s)^<system-reminder>\n.*\nStop hook feedback:\n(.*)\n</system-reminder>`)
+
+// take takes a message, whose content is a text or parts. A note of the CLI may contain a prompt of
+// the user or of a hook.
+func (q *request) take(role string, content json.RawMessage) {
+	if role == "tool" {
+		q.result(plain(content))
+		return
+	}
+	for _, p := range parts(content) {
+		note := role == "system" || role == "developer"
+		found := feedback().FindStringSubmatch(p.Text)
+		if note && found == nil {
+			found = meanwhile().FindStringSubmatch(p.Text)
+		}
+		switch {
+		case !note && role != "user":
+		case found != nil:
+			q.say(found[1])
+		case note:
+			q.hear(p.Text)
+		case p.Type == "tool_result":
+			q.result(plain(p.Content))
+		default:
+			q.say(p.Text)
+		}
+	}
+}
+
 // filesBegin and filesEnd enclose the contents of files that a prompt names (gemini, qwen), in one
 // text or across several.
 const filesBegin, filesEnd = "--- Content from referenced files ---", "--- End of content ---"
@@ -96,14 +130,10 @@ var refusal = lazyregexp.New(`(?i)has not been read|(must|first) (be )?read|read
 // result takes a tool's result. A refused write does not count: it is repeated in another way.
 func (q *request) result(text string) {
 	q.newest = text
-	if q.refusedWrite = refusal().MatchString(text) && q.wrote(); !q.refusedWrite {
+	first := !q.refusedWrite && q.prompt != ""
+	if q.refusedWrite = first && refusal().MatchString(text) && answerTo(q.prompt, q.results).action.verb == "write"; !q.refusedWrite {
 		q.results++
 	}
-}
-
-// wrote reports whether the newest call tried to write a file with a tool, for the first time.
-func (q *request) wrote() bool {
-	return !q.refusedWrite && q.prompt != "" && answerTo(q.prompt, q.results).action.verb == "write"
 }
 
 // notes are the beginnings of texts of a CLI that are not marked by tags.
@@ -210,7 +240,7 @@ func (q request) callFor(a action) (call, bool) {
 		if c, ok := q.write(a); ok {
 			return c, true
 		}
-		a = a.asShell()
+		a = action{verb: "run", text: redirect(a.path, a.text, ">")}
 	}
 	if a.verb == "tool" {
 		return q.named(a)

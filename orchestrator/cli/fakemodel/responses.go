@@ -2,6 +2,7 @@ package fakemodel
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -46,16 +47,10 @@ func (responses) parse(_ *http.Request, body []byte) (request, error) {
 		return request{}, err
 	}
 	for _, item := range items {
-		switch {
-		case strings.HasSuffix(item.Type, "_call_output"):
+		if strings.HasSuffix(item.Type, "_call_output") {
 			q.result(plain(item.Output))
-		case item.Role == "user":
-			for _, p := range parts(item.Content) {
-				q.say(p.Text)
-			}
-		case item.Role == "system", item.Role == "developer":
-			q.hear(plain(item.Content))
 		}
+		q.take(item.Role, item.Content)
 	}
 	return q, nil
 }
@@ -67,10 +62,12 @@ func (responses) stream(e *events, q request, a answer, c call) {
 		number++
 		e.send(name, value)
 	}
-	response := object{"id": newID("resp"), "object": "response", "model": q.model, "status": "in_progress", "output": list{}}
-	send("response.created", object{"response": response})
-	items := responses{}.items(a, c)
-	for i, item := range items {
+	response := responses{}.whole(q, a, c)
+	begun := maps.Clone(response)
+	begun["status"], begun["output"] = "in_progress", list{}
+	delete(begun, "usage")
+	send("response.created", object{"response": begun})
+	for i, item := range response["output"].([]object) {
 		send("response.output_item.added", object{"output_index": i, "item": item})
 		if item["type"] == "message" {
 			e.speak(a, func(text string) {
@@ -81,25 +78,10 @@ func (responses) stream(e *events, q request, a answer, c call) {
 		}
 		send("response.output_item.done", object{"output_index": i, "item": item})
 	}
-	response["status"], response["output"], response["usage"] = "completed", items, responses{}.usage(q.bill)
 	send("response.completed", object{"response": response})
 }
 
-func (responses) usage(b Bill) object {
-	return object{
-		"input_tokens": b.read(), "input_tokens_details": object{"cached_tokens": b.CacheRead},
-		"output_tokens": b.Output, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": b.read() + b.Output,
-	}
-}
-
-func (responses) whole(q request, a answer, c call) any {
-	return object{
-		"id": newID("resp"), "object": "response", "model": q.model, "status": "completed",
-		"output": responses{}.items(a, c), "usage": responses{}.usage(q.bill),
-	}
-}
-
-func (responses) items(a answer, c call) []object {
+func (responses) whole(q request, a answer, c call) object {
 	items := []object{}
 	if a.text != "" {
 		items = append(items, object{
@@ -107,16 +89,23 @@ func (responses) items(a answer, c call) []object {
 			"content": list{object{"type": "output_text", "text": a.text, "annotations": list{}}},
 		})
 	}
-	if c.tool == "" {
-		return items
+	if c.tool != "" {
+		item := object{"id": newID("item"), "call_id": newID("call"), "name": c.tool, "status": "completed"}
+		if c.free {
+			item["type"], item["input"] = "custom_tool_call", c.input
+		} else {
+			item["type"], item["arguments"] = "function_call", encode(c.arguments)
+		}
+		items = append(items, item)
 	}
-	item := object{"id": newID("item"), "call_id": newID("call"), "name": c.tool, "status": "completed"}
-	if c.free {
-		item["type"], item["input"] = "custom_tool_call", c.input
-	} else {
-		item["type"], item["arguments"] = "function_call", encode(c.arguments)
+	b := q.bill
+	return object{
+		"id": newID("resp"), "object": "response", "model": q.model, "status": "completed", "output": items,
+		"usage": object{
+			"input_tokens": b.read(), "input_tokens_details": object{"cached_tokens": b.CacheRead},
+			"output_tokens": b.Output, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": b.read() + b.Output,
+		},
 	}
-	return append(items, item)
 }
 
 // openai has what both protocols of OpenAI share.
@@ -162,25 +151,17 @@ func (chat) parse(_ *http.Request, body []byte) (request, error) {
 		q.tools[t.Function.Name] = tool{name: t.Function.Name, parameters: t.Function.Parameters}
 	}
 	for _, m := range b.Messages {
-		switch m.Role {
-		case "system", "developer":
-			q.hear(plain(m.Content))
-		case "tool":
-			q.result(plain(m.Content))
-		case "user":
-			for _, p := range parts(m.Content) {
-				q.say(p.Text)
-			}
-		}
+		q.take(m.Role, m.Content)
 	}
 	return q, nil
 }
 
 func (chat) stream(e *events, q request, a answer, c call) {
-	id := newID("chatcmpl")
+	whole := chat{}.whole(q, a, c)
+	choice := whole["choices"].(list)[0].(object)
 	send := func(choices list, usage any) {
 		e.send("", object{
-			"id": id, "object": "chat.completion.chunk", "created": 0, "model": q.model, "choices": choices, "usage": usage,
+			"id": whole["id"], "object": "chat.completion.chunk", "created": 0, "model": q.model, "choices": choices, "usage": usage,
 		})
 	}
 	delta := func(delta object, finish any) {
@@ -188,41 +169,28 @@ func (chat) stream(e *events, q request, a answer, c call) {
 	}
 	delta(object{"role": "assistant", "content": ""}, nil)
 	e.speak(a, func(text string) { delta(object{"content": text}, nil) })
-	finish := "stop"
-	if c.tool != "" {
-		finish = "tool_calls"
-		delta(object{"tool_calls": chat{}.calls(c)}, nil)
+	if calls, ok := choice["message"].(object)["tool_calls"]; ok {
+		delta(object{"tool_calls": calls}, nil)
 	}
-	delta(object{}, finish)
-	send(list{}, chat{}.usage(q.bill))
+	delta(object{}, choice["finish_reason"])
+	send(list{}, whole["usage"])
 	e.write("data: [DONE]\n\n")
 }
 
-func (chat) usage(b Bill) object {
+func (chat) whole(q request, a answer, c call) object {
+	b, message, finish := q.bill, object{"role": "assistant", "content": a.text}, "stop"
+	if c.tool != "" {
+		finish = "tool_calls"
+		message["tool_calls"] = list{object{ // the index is required in streams and allowed in whole messages
+			"index": 0, "id": newID("call"), "type": "function", "function": object{"name": c.tool, "arguments": encode(c.arguments)},
+		}}
+	}
 	usage := object{"prompt_tokens": b.read(), "completion_tokens": b.Output, "total_tokens": b.read() + b.Output}
 	if b.CacheRead > 0 {
 		usage["prompt_tokens_details"] = object{"cached_tokens": b.CacheRead}
 	}
-	return usage
-}
-
-func (chat) whole(q request, a answer, c call) any {
-	message, finish := object{"role": "assistant", "content": a.text}, "stop"
-	if c.tool != "" {
-		finish = "tool_calls"
-		message["tool_calls"] = chat{}.calls(c)
-	}
 	return object{
 		"id": newID("chatcmpl"), "object": "chat.completion", "created": 0, "model": q.model,
-		"choices": list{object{"index": 0, "message": message, "finish_reason": finish}}, "usage": chat{}.usage(q.bill),
+		"choices": list{object{"index": 0, "message": message, "finish_reason": finish}}, "usage": usage,
 	}
-}
-
-// calls returns the list of tool calls. The index is required in streams and allowed in whole
-// messages.
-func (chat) calls(c call) list {
-	return list{object{
-		"index": 0, "id": newID("call"), "type": "function",
-		"function": object{"name": c.tool, "arguments": encode(c.arguments)},
-	}}
 }

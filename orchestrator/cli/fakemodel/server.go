@@ -105,9 +105,12 @@ type protocol interface {
 	// stream sends the answer as events.
 	stream(e *events, q request, a answer, c call)
 	// whole returns the answer as one JSON value.
-	whole(q request, a answer, c call) any
+	whole(q request, a answer, c call) object
 	// failure returns the body of an HTTP error.
 	failure(status int, message string) any
+	// limit returns what the vendor's server answers with status 429 once a usage limit is reached
+	// until a time, and sets headers. It follows what users of the CLIs have reported.
+	limit(h http.Header, until time.Time) any
 }
 
 // ServeHTTP answers a request of any protocol, which is told by the end of the path.
@@ -205,7 +208,7 @@ func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body 
 	case a.fault == faultStatus:
 		writeJSON(w, a.status, p.failure(a.status, a.text))
 	case a.fault == faultLimit:
-		writeJSON(w, http.StatusTooManyRequests, limits[q.protocol](w.Header(), time.Now().Add(a.lifted)))
+		writeJSON(w, http.StatusTooManyRequests, p.limit(w.Header(), time.Now().Add(a.lifted)))
 	case q.stream:
 		p.stream(e, q, a, c)
 	default:
@@ -245,21 +248,12 @@ func (s *Server) bill(protocol string) Bill {
 	return b
 }
 
-// limits returns, by protocol, what the vendor's server answers with status 429 once a usage limit
-// is reached until a time: each function sets headers and returns the body. They follow what users
-// of the CLIs have reported.
-var limits = map[string]func(h http.Header, until time.Time) any{
-	"messages": messagesLimit, "responses": responsesLimit, "chat": chatLimit, "gemini": geminiLimit,
-}
+// seconds returns the seconds from now until a time.
+func seconds(until time.Time) int { return int(time.Until(until).Round(time.Second).Seconds()) }
 
-// seconds returns the seconds from now until a time, and that time as Unix time.
-func seconds(until time.Time) (left int, at string) {
-	return int(time.Until(until).Round(time.Second).Seconds()), strconv.FormatInt(until.Unix(), 10)
-}
-
-func messagesLimit(h http.Header, until time.Time) any {
-	left, at := seconds(until)
-	h.Set("retry-after", strconv.Itoa(left))
+func (messages) limit(h http.Header, until time.Time) any {
+	at := strconv.FormatInt(until.Unix(), 10)
+	h.Set("retry-after", strconv.Itoa(seconds(until)))
 	h.Set("anthropic-ratelimit-unified-status", "rejected")
 	h.Set("anthropic-ratelimit-unified-reset", at)
 	h.Set("anthropic-ratelimit-unified-representative-claim", "five_hour")
@@ -290,8 +284,8 @@ func messagesUsed(h http.Header, percent int, until time.Time) {
 	h.Set("anthropic-ratelimit-unified-reset", strconv.FormatInt(until.Unix(), 10))
 }
 
-func responsesLimit(h http.Header, until time.Time) any {
-	left, _ := seconds(until)
+func (responses) limit(h http.Header, until time.Time) any {
+	left := seconds(until)
 	h.Set("x-codex-plan-type", "plus")
 	h.Set("x-codex-primary-used-percent", "100")
 	h.Set("x-codex-primary-window-minutes", "300")
@@ -307,18 +301,16 @@ func responsesLimit(h http.Header, until time.Time) any {
 	}}
 }
 
-func chatLimit(h http.Header, until time.Time) any {
-	left, _ := seconds(until)
-	h.Set("retry-after", strconv.Itoa(left))
+func (chat) limit(h http.Header, until time.Time) any {
+	h.Set("retry-after", strconv.Itoa(seconds(until)))
 	return object{"error": object{
 		"type": "insufficient_quota", "code": "insufficient_quota", "param": nil,
 		"message": "You exceeded your current quota, please check your plan and billing details.",
 	}}
 }
 
-// geminiLimit is the daily limit of an API key. After some retries gemini asks the user what to do.
-func geminiLimit(_ http.Header, until time.Time) any {
-	left, _ := seconds(until)
+// limit is the daily limit of an API key. After some retries gemini asks the user what to do.
+func (gemini) limit(_ http.Header, until time.Time) any {
 	const about = "type.googleapis.com/google.rpc."
 	return object{"error": object{
 		"code": http.StatusTooManyRequests, "status": "RESOURCE_EXHAUSTED",
@@ -329,7 +321,7 @@ func geminiLimit(_ http.Header, until time.Time) any {
 				"quotaId":     "GenerateRequestsPerDayPerProjectPerModel-FreeTier", "quotaValue": "50",
 				"quotaDimensions": object{"location": "global", "model": Model},
 			}}},
-			object{"@type": about + "RetryInfo", "retryDelay": strconv.Itoa(left) + "s"},
+			object{"@type": about + "RetryInfo", "retryDelay": strconv.Itoa(seconds(until)) + "s"},
 		},
 	}}
 }

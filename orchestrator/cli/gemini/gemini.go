@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
@@ -26,14 +24,22 @@ import (
 )
 
 // Driver is the driver of gemini.
-var Driver cli.Driver = driver{cli.Named{Of: "gemini"}, streams.Reader[streamLine]{CLI: "gemini"}}
+var Driver cli.Driver = driver{cli.Named{Of: "gemini", Known: facts}, streams.Reader[streamLine]{CLI: "gemini"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streamLine]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
+var facts = cli.Facts{
+	ChoosesID: true, Metered: true, AsksUnheard: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
+	Turns:       "from hooks, where gemini takes paw's settings (new versions take them from root only)",
+	Environment: []string{"GEMINI_CLI_HOME"},
+	Marks:       settingsFile.Marks(),
+	// As with qwen. For users other than root gemini takes no hooks (see keepConversations), so that no event comes. A
+	// gemini that resumes a conversation first shows an empty box that loses what is typed, for half a second.
+	Ready: cli.Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Steady: time.Second, Settle: 500 * time.Millisecond},
+}
 
 func (g driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv, err := prompts.Begin(g.Name(), s)
@@ -63,27 +69,26 @@ func (g driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 // google-gemini/gemini-cli#29115 gemini takes system settings only from root: other users get a
 // warning from it, and neither this setting nor the hooks.
 func keepConversations(settings map[string]json.RawMessage) error {
-	general := map[string]json.RawMessage{}
-	if raw, ok := settings["general"]; ok {
-		if err := json.Unmarshal(raw, &general); err != nil {
-			return fmt.Errorf("general: %w", err)
-		}
-	}
-	if general == nil {
-		return errors.New("general: null is no object")
+	general, err := hooks.Object(settings["general"])
+	if err != nil {
+		return fmt.Errorf("general: %w", err)
 	}
 	general["sessionRetention"] = json.RawMessage(`{"enabled":false}`)
 	settings["general"] = hooks.JSON(general)
 	return nil
 }
 
-// Conversation finds session-*-<first 8 characters of the id>.jsonl of the worktree's project.
-// Every resume leaves one more, almost empty, file of that name; the conversation can be resumed if
-// gemini would open any of them.
-func (g driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
-	short := s.ConversationID[:min(8, len(s.ConversationID))]
+// chats returns a pattern of the files of a conversation without their ending:
+// session-*-<first 8 characters of the id>, in the folders of all projects.
+func chats(s cli.Spec) string {
 	tmp := filepath.Join(cli.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
-	files, err := filepath.Glob(filepath.Join(cli.GlobQuote(tmp), "*", "chats", "session-*-"+short+".jsonl"))
+	return filepath.Join(cli.GlobQuote(tmp), "*", "chats", "session-*-"+s.ConversationID[:min(8, len(s.ConversationID))])
+}
+
+// Conversation finds the chat file in the worktree's project. Every resume leaves one more, almost
+// empty, file of that name; the conversation can be resumed if gemini would open any of them.
+func (g driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	files, err := filepath.Glob(chats(s) + ".jsonl")
 	if err != nil {
 		return cli.Conversation{}, err
 	}
@@ -119,22 +124,6 @@ func (g driver) Literal(prompt string) (string, error) {
 	return prompts.Closed(prompts.Spaced(prompt)), prompts.CheckCommand(g.Name(), prompt)
 }
 
-// Ready is like qwen's. For users other than root gemini takes no hooks (see keepConversations), so
-// that no event comes. A gemini that resumes a conversation first shows an empty box that loses
-// what is typed, for half a second.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: os.Geteuid() == 0, Box: true, Silent: true, Steady: time.Second, Settle: 500 * time.Millisecond}
-}
-
-func (driver) Environment() []string { return []string{"GEMINI_CLI_HOME"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{
-		ChoosesID: true, Metered: true, AsksUnheard: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
-		Turns: "from hooks, where gemini takes paw's settings (new versions take them from root only)",
-	}
-}
-
 // isPrompt tells a prompt from context and tool results, which gemini also records as the user's.
 func (r record) isPrompt() bool {
 	return r.Type == "user" && slices.ContainsFunc(r.Content, func(p records.ModelPart) bool { return isText(p.Text) })
@@ -143,9 +132,6 @@ func (r record) isPrompt() bool {
 func isText(text string) bool {
 	return text != "" && !strings.HasPrefix(text, "<session_context>")
 }
-
-// Marks includes the variable that a launch sets.
-func (driver) Marks() []string { return settingsFile.Marks() }
 
 // chatHead decides whether gemini opens a chat file again.
 type chatHead struct {
@@ -228,21 +214,16 @@ func (r record) text() string {
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	seen := box.Screen(since(s))
 	seen.Limited = strings.HasPrefix(seen.Dialog, limitReached)
+	if seen.Dialog == trusts && seen.Question != nil {
+		if seen.Question.Deaf = trustSettle; starts(s) {
+			seen.Question = nil
+		}
+	}
 	return seen
 }
 
 // limitReached begins paw's words for the dialog of a usage limit.
 const limitReached = "has reached the usage limit"
-
-// Question reads a dialog in which a digit takes an option at once, or the arrow keys select one.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	question, ok := box.Question(since(s), "●")
-	if question.Text == trusts {
-		question.Deaf = trustSettle
-		ok = ok && !starts(s)
-	}
-	return question, ok
-}
 
 // trusts is paw's words for the question whether to trust the folder.
 const trusts = "asks whether to trust the folder"
@@ -271,7 +252,7 @@ func since(s cli.Screenshot) cli.Screenshot {
 // box describes gemini's input box, whose edges are lines where there are no colours, and its
 // dialogs, which are in frames.
 var box = screens.EdgedBox{
-	Upper: "▄─", Lower: "▀─", Marks: ">*", Mark: 1,
+	Upper: "▄─", Lower: "▀─", Marks: ">*", Mark: 1, Selected: "●",
 	Placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'Esc' for NORMAL mode\.|Press 'i' for INSERT mode\.)$`),
 	Places:      lazyregexp.New(`\[(Pasted Text|Image)\b`),
 	Works:       lazyregexp.New(`(?m)^ *\S .*\(esc to cancel, `),

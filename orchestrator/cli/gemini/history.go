@@ -19,7 +19,8 @@ import (
 // model's context, without what was cancelled and what came before a compression; those records are
 // skipped.
 func (g driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	path, err := records.TranscriptFile(ctx, g, s)
+	var chat log
+	begun, err := records.ReadTalk(ctx, g, s, chat.take)
 	if _, ok := errors.AsType[*cli.ConversationError](err); ok {
 		if old := g.oldChat(s); old != nil {
 			return old.transcript(s.ConversationID, 0), nil
@@ -28,23 +29,13 @@ func (g driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	if err != nil {
 		return cli.Transcript{}, err
 	}
-	var chat log
-	skipped, err := records.CountLines(path, s.Recent, func(r record) bool {
-		chat.take(r)
-		return true
-	})
-	if err != nil {
-		return cli.Transcript{}, err
-	}
-	return chat.transcript(s.ConversationID, skipped), nil
+	return chat.transcript(s.ConversationID, begun.Skipped), nil
 }
 
 // oldChat reads the conversation in the format of older versions, one JSON document; nil where
 // there is none.
 func (g driver) oldChat(s cli.Spec) *log {
-	short := s.ConversationID[:min(8, len(s.ConversationID))]
-	tmp := filepath.Join(cli.Folder(s.Env, "GEMINI_CLI_HOME"), ".gemini", "tmp")
-	files, _ := filepath.Glob(filepath.Join(cli.GlobQuote(tmp), "*", "chats", "session-*-"+short+".json"))
+	files, _ := filepath.Glob(chats(s) + ".json")
 	for _, file := range slices.Backward(files) {
 		var document struct {
 			SessionID string   `json:"sessionId"`

@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -61,10 +62,7 @@ func (p hookPayload) question() string {
 			return questions.Title(p.Details.Title + ": " + detail)
 		}
 	}
-	if p.Details.Title != "" {
-		return questions.Title(p.Details.Title)
-	}
-	return questions.Title(p.Message)
+	return questions.Title(cmp.Or(p.Details.Title, p.Message))
 }
 
 // end interprets AfterAgent. After an Esc or an API error the payload looks like an answer that was

@@ -44,7 +44,7 @@ type server struct {
 // serve adds the options and the password that make opencode serve its API, unless the user's
 // arguments already have a port.
 func serve(s cli.Spec, command cli.Command) cli.Command {
-	if s.Hook == "" || slices.ContainsFunc(s.Args, func(arg string) bool { return strings.HasPrefix(arg, "--port") }) {
+	if slices.ContainsFunc(s.Args, func(arg string) bool { return strings.HasPrefix(arg, "--port") }) {
 		return command
 	}
 	password := uuid.NewString()

@@ -22,7 +22,16 @@ func (o driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	if err != nil {
 		return cli.Transcript{}, err
 	}
-	return found.transcript(s.ConversationID), nil
+	t := records.Talk{Transcript: cli.Transcript{ID: s.ConversationID}}
+	for _, m := range found.Messages {
+		if found.Info.Revert != nil && found.Info.Revert.MessageID == m.Info.ID {
+			break // up to the point to which an undo went back
+		}
+		if string(m.Info.Summary) != "true" {
+			add(&t, m)
+		}
+	}
+	return t.Transcript, nil
 }
 
 // export returns a conversation as `opencode export` prints it. The output goes to a file: opencode
@@ -36,8 +45,9 @@ func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, 
 		c.call(ctx, http.MethodGet, c.path("/message"), nil, &export.Messages) == nil {
 		return &export, nil
 	}
+	unknown := &cli.ConversationError{CLI: o.Name(), ID: s.ConversationID, Reason: "opencode has no conversation of this id"}
 	if !hasStore(s.Env) {
-		return nil, &cli.ConversationError{CLI: o.Name(), ID: s.ConversationID, Reason: "opencode has no conversation of this id"}
+		return nil, unknown
 	}
 	if s.Executable == "" {
 		return nil, fmt.Errorf("%s: %w", o.Name(), cli.ErrNotInstalled)
@@ -56,8 +66,12 @@ func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, 
 	if _, err := os.Stat(dir); err != nil {
 		dir = s.RepoPath // the export works in any directory
 	}
-	if err := cli.OutputTo(ctx, file, dir, s.Env, s.Executable, "--pure", "export", s.ConversationID); err != nil {
-		return nil, exportError(s.ConversationID, err)
+	err = cli.OutputTo(ctx, file, dir, s.Env, s.Executable, "--pure", "export", s.ConversationID)
+	if err != nil && strings.Contains(err.Error(), "Session not found") {
+		return nil, unknown
+	}
+	if err != nil {
+		return nil, err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -66,14 +80,6 @@ func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, 
 		return nil, fmt.Errorf("opencode export %s: %w", s.ConversationID, err)
 	}
 	return &export, nil
-}
-
-// exportError turns the error of a missing conversation into a ConversationError.
-func exportError(id string, err error) error {
-	if strings.Contains(err.Error(), "Session not found") {
-		return &cli.ConversationError{CLI: "opencode", ID: id, Reason: "opencode has no conversation of this id"}
-	}
-	return err
 }
 
 // exportedConversation is the output of `opencode export`.
@@ -143,27 +149,9 @@ func (o millis) time() time.Time {
 	return time.UnixMilli(int64(o)).UTC()
 }
 
-// transcript turns the export into messages, up to the point to which an undo went back.
-func (e exportedConversation) transcript(id string) cli.Transcript {
-	t := talk{Talk: records.Talk{Transcript: cli.Transcript{ID: id}}}
-	for _, m := range e.Messages {
-		if e.Info.Revert != nil && e.Info.Revert.MessageID == m.Info.ID {
-			break
-		}
-		if string(m.Info.Summary) == "true" {
-			continue
-		}
-		t.addOpencode(m)
-	}
-	return t.Transcript
-}
-
-// talk turns an export into messages.
-type talk struct{ records.Talk }
-
-// addOpencode adds one message. A tool call and its result are parts of it: text after them becomes
+// add adds one message. A tool call and its result are parts of it: text after them becomes
 // another message.
-func (t *talk) addOpencode(m exportedMessage) {
+func add(t *records.Talk, m exportedMessage) {
 	role, at := history.RoleUser, m.Info.Time.Created.time()
 	if m.Info.Role == "assistant" {
 		role = history.RoleAssistant
@@ -178,7 +166,7 @@ func (t *talk) addOpencode(m exportedMessage) {
 		case "tool":
 			t.Say(role, at, strings.Join(texts, "\n"))
 			texts = nil
-			t.addOpencodeTool(part)
+			addTool(t, part)
 		case "step-start", "step-finish", "patch", "snapshot", "reasoning", "file", "agent", "subtask", "compaction", "retry":
 		default:
 			t.Skipped++
@@ -194,7 +182,7 @@ func (t *talk) addOpencode(m exportedMessage) {
 	}
 }
 
-func (t *talk) addOpencodeTool(part exportedPart) {
+func addTool(t *records.Talk, part exportedPart) {
 	state := part.State
 	t.Call(state.Time.Start.time(), history.ToolCall{ID: part.CallID, Name: part.Tool, Arguments: records.CompactJSON(state.Input)})
 	switch state.Status {
@@ -212,12 +200,8 @@ func (o driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	if err != nil {
 		return nil, err
 	}
-	return found.uses(), nil
-}
-
-func (e exportedConversation) uses() []cli.Use {
 	var all []cli.Use
-	for _, m := range e.Messages {
+	for _, m := range found.Messages {
 		t := m.Info.Tokens
 		if m.Info.Role != "assistant" || t == nil || t.Input+t.Output+t.Reasoning+t.Cache.Read+t.Cache.Write == 0 {
 			continue
@@ -227,5 +211,5 @@ func (e exportedConversation) uses() []cli.Use {
 			Output: t.Output + t.Reasoning, Cost: m.Info.Cost, Priced: m.Info.Cost > 0,
 		})
 	}
-	return all
+	return all, nil
 }

@@ -7,7 +7,6 @@ import (
 
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -24,11 +23,11 @@ var pluginSource string
 // configVariable holds JSON that opencode merges over the configuration of all files.
 const configVariable = "OPENCODE_CONFIG_CONTENT"
 
-// hooks returns a launch that loads paw's plugin beside the user's own, from a file outside of the
+// command returns a launch that loads paw's plugin beside the user's own, from a file outside of the
 // worktree.
-func (o driver) hooks(s cli.Spec) (cli.Command, error) {
+func (o driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 	if s.Hook == "" {
-		return cli.Command{}, nil
+		return cli.Command{Argv: argv}, nil
 	}
 	plugin := strings.NewReplacer(
 		"@HOOK@", string(hooks.JSON(s.Hook)), "@LONG@", strconv.Itoa(hooks.Patience), "@SHORT@", strconv.Itoa(hooks.Moment),
@@ -40,19 +39,14 @@ func (o driver) hooks(s cli.Spec) (cli.Command, error) {
 		return cli.Command{}, fmt.Errorf("opencode: %s: %w", configVariable, err)
 	}
 	// The plugin would take this variable for the pid of an opencode that runs this one.
-	return cli.Command{Env: []string{configVariable + "=" + config}, Unset: []string{"PAW_OPENCODE_PID"}, Files: []cli.File{file}}, nil
+	return serve(s, cli.Command{Argv: argv, Env: []string{configVariable + "=" + config}, Unset: []string{"PAW_OPENCODE_PID"}, Files: []cli.File{file}}), nil
 }
 
 // content adds the plugin to the configuration that the variable already has.
 func content(given, plugin string) (string, error) {
-	config := map[string]json.RawMessage{}
-	if strings.TrimSpace(given) != "" {
-		if err := json.Unmarshal(hooks.WithoutComments([]byte(given)), &config); err != nil {
-			return "", err
-		}
-	}
-	if config == nil {
-		return "", errors.New("null is no object")
+	config, err := hooks.Object(hooks.WithoutComments([]byte(given)))
+	if err != nil {
+		return "", err
 	}
 	var plugins []json.RawMessage
 	if raw, ok := config["plugin"]; ok {

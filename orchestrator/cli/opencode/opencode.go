@@ -2,6 +2,7 @@
 package opencode
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,34 +19,35 @@ import (
 )
 
 // Driver is the driver of opencode.
-var Driver cli.Driver = driver{cli.Named{Of: "opencode"}, streams.Reader[runLine]{CLI: "opencode", Begun: streams.Turn{Ended: true}}} // no line of opencode reports the end of a turn
+var Driver cli.Driver = driver{cli.Named{Of: "opencode", Known: facts}, streams.Reader[runLine]{CLI: "opencode", Begun: streams.Turn{Ended: true}}} // no line of opencode reports the end of a turn
 
+// driver has no Fork: opencode works in the directory of the conversation that it copies, wherever
+// it is started.
 type driver struct {
 	cli.Named
 	streams.Reader[runLine]
 }
 
-// NewConversation returns "": opencode names a conversation at its first prompt.
-func (driver) NewConversation() string { return "" }
+// facts leave the id to opencode, which names a conversation at its first prompt.
+var facts = cli.Facts{
+	Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
+	Leaves:      []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
+	Environment: []string{"XDG_DATA_HOME", "OPENCODE_DB"},
+	Marks:       []string{configVariable, passwordVariable}, // which a launch sets
+	// The start event is no sign: the plugin loads 2 s before the screen takes input, and opencode loses what is pasted before.
+	Ready: cli.Ready{Box: true, Settle: 200 * time.Millisecond},
+}
 
 func (o driver) Launch(s cli.Spec) (cli.Command, error) {
-	command, err := o.hooks(s)
-	if err != nil {
+	argv := append([]string{s.Executable}, s.Args...)
+	if s.Prompt == "" {
+		return o.command(s, argv)
+	}
+	argument := "--prompt=" + literalPrompt(s.Prompt)
+	if err := cmp.Or(prompts.CheckWord(o.Name(), s.Prompt, prompts.Exits...), prompts.CheckArgument(o.Name(), s.Prompt, argument)); err != nil {
 		return cli.Command{}, err
 	}
-	argv := append([]string{s.Executable}, s.Args...)
-	if s.Prompt != "" {
-		if err := prompts.CheckWord(o.Name(), s.Prompt, prompts.Exits...); err != nil {
-			return cli.Command{}, err
-		}
-		argument := "--prompt=" + literalPrompt(s.Prompt)
-		if err := prompts.CheckArgument(o.Name(), s.Prompt, argument); err != nil {
-			return cli.Command{}, err
-		}
-		argv = append(argv, argument)
-	}
-	command.Argv = argv
-	return serve(s, command), nil
+	return o.command(s, append(argv, argument))
 }
 
 // literalPrompt changes a prompt so that opencode's input box sends it instead of completing it: as
@@ -62,12 +64,7 @@ func literalPrompt(prompt string) string {
 
 // Resume must run in the directory of the conversation: elsewhere opencode hangs.
 func (o driver) Resume(s cli.Spec) (cli.Command, error) {
-	command, err := o.hooks(s)
-	if err != nil {
-		return cli.Command{}, err
-	}
-	command.Argv = append([]string{s.Executable, "--session", s.ConversationID}, s.Args...)
-	return serve(s, command), nil
+	return o.command(s, append([]string{s.Executable, "--session", s.ConversationID}, s.Args...))
 }
 
 func (o driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
@@ -142,11 +139,7 @@ func hasStore(env []string) bool {
 	if cli.Getenv(env, "OPENCODE_DB") != "" {
 		return true
 	}
-	data := cli.Getenv(env, "XDG_DATA_HOME")
-	if data == "" {
-		data = cli.Folder(env, "", ".local", "share")
-	}
-	_, err := os.Stat(filepath.Join(data, "opencode"))
+	_, err := os.Stat(filepath.Join(cli.Folder(env, "XDG_DATA_HOME", ".local", "share"), "opencode"))
 	return err == nil
 }
 
@@ -155,26 +148,6 @@ func hasStore(env []string) bool {
 func (o driver) Literal(prompt string) (string, error) {
 	return literalPrompt(prompt), prompts.CheckWord(o.Name(), prompt, prompts.Exits...)
 }
-
-// Ready ignores the start event: the plugin loads 2 s before the screen takes input, and opencode
-// loses what is pasted before.
-func (driver) Ready() cli.Ready { return cli.Ready{Box: true, Settle: 200 * time.Millisecond} }
-
-func (driver) Environment() []string {
-	return []string{"XDG_DATA_HOME", "OPENCODE_DB"}
-}
-
-// Facts has no Fork: opencode works in the directory of the conversation that it copies, wherever
-// it is started.
-func (driver) Facts() cli.Facts {
-	return cli.Facts{
-		Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
-		Leaves: []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
-	}
-}
-
-// Marks lists the variables that a launch sets.
-func (driver) Marks() []string { return []string{configVariable, passwordVariable} }
 
 // Headless runs `opencode run`, which rejects every permission instead of asking.
 func (o driver) Headless(s cli.Spec) (cli.Command, error) {

@@ -18,7 +18,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 		box.Works, box.Mode, box.Fresh = works().MatchString(text), modeIn(rows), home().MatchString(text)
 		return box
 	}
-	return cli.Screen{Dialog: listed(screens.NamedIn(screens.TextOf(boxed(rows)), dialogs))}
+	return dialogIn(boxed(rows))
 }
 
 // modeIn returns the agent of opencode that the last row of the input box names, "" where it cannot
@@ -49,9 +49,6 @@ func boxed(rows []screens.Row) []screens.Row {
 	}
 	return cut
 }
-
-// listed puts the items of a list in one line.
-func listed(words string) string { return strings.ReplaceAll(words, " ┃ - ", ", ") }
 
 var (
 	// placeholder matches the text in the empty box before the first prompt.
@@ -148,29 +145,28 @@ var (
 	confirmation = lazyregexp.New(`^ *┃ +(Confirm) +(Cancel)\b`)
 )
 
-// Question reads dialogs in which the arrow keys select and Enter takes an option.
-func (d driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	_, rows := screens.Main(s)
-	rows = boxed(rows)
-	words, _ := screens.AskedIn(screens.TextOf(rows), dialogs)
-	asked := listed(words)
-	if asked == "" || d.Screen(s).Dialog != asked {
-		return cli.Question{}, false
+// dialogIn recognizes a dialog, in which the arrow keys select and Enter takes an option.
+func dialogIn(rows []screens.Row) cli.Screen {
+	text, answers := screens.TextOf(rows), permission
+	if strings.HasPrefix(screens.AskedIn(text, dialogs, nil).Dialog, alwaysAllow) {
+		answers = confirmation
 	}
-	for _, r := range slices.Backward(rows) {
-		answers := permission
-		if strings.HasPrefix(asked, alwaysAllow) {
-			answers = confirmation
-		}
-		if options := sideBySide(r, answers); options != nil {
-			always, confirms := strings.CutPrefix(asked, alwaysAllow)
-			if confirms {
-				options[0].About = "allow always: " + always
-			}
-			return cli.Question{Text: asked, Options: options, Confirms: confirms, Onward: "Right", Back: "Left"}, true
+	var options []cli.Option
+	for _, r := range rows { // the last one that has them counts
+		if found := sideBySide(r, answers); found != nil {
+			options = found
 		}
 	}
-	return cli.Question{}, false
+	seen := screens.AskedIn(text, dialogs, options)
+	seen.Dialog = strings.ReplaceAll(seen.Dialog, " ┃ - ", ", ") // the items of a list
+	if q := seen.Question; q != nil {
+		q.ByArrows("Right", "Left")
+		always, confirms := strings.CutPrefix(seen.Dialog, alwaysAllow)
+		if q.Text, q.Confirms = seen.Dialog, confirms; confirms {
+			q.Options[0].About = "allow always: " + always
+		}
+	}
+	return seen
 }
 
 // sideBySide returns the answers in a row, nil where there are none: the selected one has another

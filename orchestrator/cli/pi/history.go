@@ -83,22 +83,19 @@ func (c content) text() string {
 func (p driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	var all []record
 	var nodes []records.BranchNode
-	begun, err := records.ReadTalk(ctx, p, s, func(r record) {
+	t, err := records.ReadTalk(ctx, p, s, func(r record) {
 		if r.Type != "session" { // the first line, which is not in the tree
 			all, nodes = append(all, r), append(nodes, records.BranchNode{ID: r.ID, Parent: r.Parent, Prompt: r.Message.Role == "user"})
 		}
 	})
-	t := talk{begun}
 	for _, i := range records.LastBranch(nodes, len(nodes)-1) {
-		t.addPi(all[i])
+		add(&t, all[i])
 	}
 	return t.Transcript, err
 }
 
-// talk turns records into messages.
-type talk struct{ records.Talk }
-
-func (t *talk) addPi(r record) {
+// add turns a record into messages.
+func add(t *records.Talk, r record) {
 	m, at := r.Message, r.Timestamp
 	switch r.Type {
 	case "message":

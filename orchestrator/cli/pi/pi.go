@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"paw/config/disk"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
@@ -20,14 +18,20 @@ import (
 )
 
 // Driver is the driver of pi.
-var Driver cli.Driver = driver{cli.Named{Of: "pi"}, streams.Reader[streamLine]{CLI: "pi"}}
+var Driver cli.Driver = driver{cli.Named{Of: "pi", Known: facts}, streams.Reader[streamLine]{CLI: "pi"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streamLine]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
+var facts = cli.Facts{
+	ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "exact, from an extension", OwnHooks: true,
+	Environment: []string{"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"},
+	Marks:       []string{"PI_CODING_AGENT", "AI_AGENT"}, // which pi sets for all programs that it runs
+	// The event comes from the extension, which pi loads before it draws its box.
+	Ready: cli.Ready{Event: true, Box: true, Settle: 200 * time.Millisecond},
+}
 
 func (p driver) Launch(s cli.Spec) (cli.Command, error) { return p.command(s) }
 
@@ -132,22 +136,6 @@ func (p driver) Literal(prompt string) (string, error) {
 	}
 	return prompt, prompts.CheckCommand(p.Name(), prompt)
 }
-
-// Ready waits for the extension, which pi loads before it draws its box.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Settle: 200 * time.Millisecond}
-}
-
-func (driver) Environment() []string {
-	return []string{"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"}
-}
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "exact, from an extension", OwnHooks: true}
-}
-
-// Marks lists what pi sets for all programs that it runs.
-func (driver) Marks() []string { return []string{"PI_CODING_AGENT", "AI_AGENT"} }
 
 // Headless asks for a stream of JSON: pi's exit code is 0 after an API error.
 func (p driver) Headless(s cli.Spec) (cli.Command, error) {

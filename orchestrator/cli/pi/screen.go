@@ -43,11 +43,11 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	case len(rows) == 0:
 		return cli.Screen{}
 	case menu().MatchString(text):
-		words := "a menu is open"
-		if title, options := pickable(rows); options != nil {
-			words = title
+		seen := cli.Screen{Dialog: "a menu is open"}
+		if title, options := pickable(rows); options != nil { // the arrow keys select and Enter takes an option
+			seen = cli.Screen{Dialog: title, Question: &cli.Question{Text: title, Options: options, Onward: "Down", Back: "Up", Outside: title == trusts}}
 		}
-		return cli.Screen{Dialog: words}
+		return seen
 	}
 	seen := cli.Screen{Box: cli.BoxEmpty}
 	switch {
@@ -58,13 +58,6 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	}
 	seen.Works = works().MatchString(upper)
 	return seen
-}
-
-// Question reads a list in which the arrow keys select and Enter takes an option.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) {
-	_, rows := framed(s)
-	title, options := pickable(rows)
-	return cli.Question{Text: title, Options: options, Onward: "Down", Back: "Up", Outside: title == trusts}, options != nil
 }
 
 // pickable returns the title and the options of a dialog with a list; no options where they cannot be read as a whole. The

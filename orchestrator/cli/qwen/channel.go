@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,17 +191,12 @@ func (c channel) write(commands ...command) error {
 // responses reads the responses behind an offset of the file of events.
 func (c channel) responses(from int64) map[string]struct{ Subtype, Error string } {
 	said := map[string]struct{ Subtype, Error string }{}
-	f, err := os.Open(c.events)
-	if err != nil {
-		return said
-	}
-	defer f.Close()
-	added, _ := io.ReadAll(io.NewSectionReader(f, from, 1<<30))
-	for line := range bytes.Lines(added) {
+	_ = records.LinesFrom(c.events, from, func(line []byte) bool {
 		var e event
 		if bytes.Contains(line, []byte(`"control_response"`)) && json.Unmarshal(line, &e) == nil && e.Type == "control_response" {
 			said[e.Response.RequestID] = struct{ Subtype, Error string }{e.Response.Subtype, e.Response.Error}
 		}
-	}
+		return true
+	})
 	return said
 }

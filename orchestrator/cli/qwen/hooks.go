@@ -35,7 +35,10 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 	e := p.Named(name)
 	switch {
 	case name == "UserPromptSubmit": // also called with an empty prompt after each result of a tool
-		e.Prompt, e.Queued = typedPrompt(prompts.OwnWords(p.Prompt))
+		e.Prompt, e.Queued = strings.CutPrefix(prompts.OwnWords(p.Prompt), joinedMark)
+		if e.Queued {
+			e.Prompt = strings.ReplaceAll(e.Prompt, joinedMark, "\n")
+		}
 		e.At = begins(p.At, time.Now())
 	case name == "Notification" && p.NotificationType == "idle_prompt":
 		e = p.Event(turn.KindIdle)
@@ -70,15 +73,6 @@ func begins(called, now time.Time) time.Time {
 // joinedMark precedes a prompt that was typed while a tool ran; qwen sends it to the model with the
 // tool's result.
 const joinedMark = "\n[User message received during tool execution]: "
-
-// typedPrompt returns what the user typed, and whether the prompt joined a running turn.
-func typedPrompt(prompt string) (typed string, joined bool) {
-	typed, joined = strings.CutPrefix(prompt, joinedMark)
-	if !joined {
-		return prompt, false
-	}
-	return strings.ReplaceAll(typed, joinedMark, "\n"), true
-}
 
 // Observe reads the end of the chat file, where a request that an Esc cut off is recorded as an
 // error, and the last notification that qwen is idle.
@@ -146,65 +140,55 @@ func endUnheard(s cli.Spec, chat string, last *turn.Record, now time.Time) *turn
 	if helped {
 		began = last.Held.At
 	}
-	how, message := ending(chat, began)
-	if helped && how == endOpen {
+	e, lag, told := ending(chat, began)
+	if helped && !told {
 		return nil // its subagents work, and nothing has prompted qwen since
-	}
-	e, lag := turn.Event{Kind: turn.KindInterrupt, Conversation: s.ConversationID, Transcript: chat, At: seen.At}, flush
-	switch how {
-	case endAborted:
-		lag = 0
-	case endFailed:
-		e.Kind, e.Message, lag = turn.KindError, message, 0
-	case endAnswered:
-		e.Kind, e.Message = turn.KindEnd, message
-	case endWords:
-		lag = flushWords
 	}
 	if waited := now.Sub(seen.At); waited < lag && waited >= 0 { // below 0 the clock was set back
 		return nil
 	}
+	e.Conversation, e.Transcript, e.At = s.ConversationID, chat, seen.At
 	return &e
 }
-
-// The state of the newest prompt, as the record tells it.
-const (
-	endOpen     = iota // neither an answer nor an error is recorded
-	endWords           // words of the model are recorded, but no end of the response
-	endAborted         // stopped by the user
-	endFailed          // ended by an API error
-	endAnswered        // the model has given its answer
-)
 
 // ending reads the record back to the newest prompt or tool result of a turn, without the lines from
 // before the turn began: qwen writes late where disks are slow, and the newest line may be the
 // answer to an earlier prompt. An abort is final; otherwise the last line counts, since errors are
 // retried. Words of the model are an answer only if the API completed the response: words that an
-// Esc cut off are recorded as well. message is the error or the answer.
-func ending(path string, began time.Time) (how int, message string) {
+// Esc cut off are recorded as well. ending returns the end that the record tells, an interrupt where
+// it tells none, and for how long that may still change; told is false where the record has neither
+// an end nor words of the model.
+func ending(path string, began time.Time) (e turn.Event, lag time.Duration, told bool) {
 	said, answer, began := false, "", began.Truncate(time.Millisecond)
+	end := func(kind turn.Kind, message string, within time.Duration) {
+		e, lag, told = turn.Event{Kind: kind, Message: message}, within, true
+	}
 	_ = records.EachBack(path, func(line record) bool {
 		if !line.Timestamp.IsZero() && line.Timestamp.Before(began) {
 			return false
 		}
 		switch event := line.Payload.Event; {
 		case line.aborted():
-			how = endAborted
+			end(turn.KindInterrupt, "", 0)
 			return false
-		case how != endOpen:
+		case told:
 		case line.failed():
-			how, message = endFailed, event.Message
+			end(turn.KindError, event.Message, 0)
 		case line.Type == "assistant" && len(line.Message.Parts.Calls()) == 0:
 			said, answer = true, line.Message.Parts.Text()+answer
 		case said && strings.HasSuffix(event.Name, ".api_response"):
-			how, message = endAnswered, answer
+			end(turn.KindEnd, answer, flush)
 		}
 		return line.Type != "user" && line.Type != "tool_result"
 	})
-	if how == endOpen && said {
-		how = endWords
+	switch {
+	case told:
+	case said:
+		end(turn.KindInterrupt, "", flushWords)
+	default:
+		e.Kind, lag = turn.KindInterrupt, flush
 	}
-	return how, message
+	return e, lag, told
 }
 
 // failed reports whether a request failed, aborted whether the user stopped it.

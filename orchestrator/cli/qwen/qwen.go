@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/uuid"
-
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
@@ -21,14 +19,22 @@ import (
 )
 
 // Driver is the driver of qwen.
-var Driver cli.Driver = driver{cli.Named{Of: "qwen"}, streams.Reader[streams.Message]{CLI: "qwen"}}
+var Driver cli.Driver = driver{cli.Named{Of: "qwen", Known: facts}, streams.Reader[streams.Message]{CLI: "qwen"}}
 
 type driver struct {
 	cli.Named
 	streams.Reader[streams.Message]
 }
 
-func (driver) NewConversation() string { return uuid.NewString() }
+var facts = cli.Facts{
+	ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"},
+	Environment: []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"},
+	Marks:       settingsFile.Marks(),
+	// The event and the box: qwen draws the box before it asks the terminal for bracketed paste, and loses line breaks pasted
+	// before that; the event comes later, but also while qwen asks for a login. qwen loses an Enter right after a paste,
+	// hence Settle.
+	Ready: cli.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u"}},
+}
 
 func (q driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv, err := prompts.Begin(q.Name(), s, prompts.Exits...)
@@ -60,10 +66,7 @@ func (q driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 
 // file returns the path of the conversation's chat file for the worktree.
 func (driver) file(s cli.Spec) string {
-	home := cli.Getenv(s.Env, "QWEN_RUNTIME_DIR")
-	if home == "" {
-		home = cli.Folder(s.Env, "QWEN_HOME", ".qwen")
-	}
+	home := cmp.Or(cli.Getenv(s.Env, "QWEN_RUNTIME_DIR"), cli.Folder(s.Env, "QWEN_HOME", ".qwen"))
 	name := strings.Map(func(r rune) rune {
 		if cli.Alphanumeric(r) {
 			return r
@@ -86,22 +89,6 @@ func (q driver) Literal(prompt string) (string, error) {
 	return prompts.Spaced(prompt), cmp.Or(prompts.CheckWord(q.Name(), prompt, prompts.Exits...), prompts.CheckCommand(q.Name(), prompt))
 }
 
-// Ready waits for the event and the box: qwen draws the box before it asks the terminal for
-// bracketed paste, and loses line breaks pasted before that; the event comes later, but also while
-// qwen asks for a login. qwen loses an Enter right after a paste, hence Settle.
-func (driver) Ready() cli.Ready {
-	return cli.Ready{Event: true, Box: true, Silent: true, Settle: 500 * time.Millisecond, Clear: []string{"C-u"}}
-}
-
-func (driver) Environment() []string { return []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"} }
-
-func (driver) Facts() cli.Facts {
-	return cli.Facts{ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"}}
-}
-
-// Marks includes the variable that a launch sets.
-func (driver) Marks() []string { return settingsFile.Marks() }
-
 // Headless asks for a stream of JSON, because qwen's exit code is 0 after an API error.
 func (q driver) Headless(s cli.Spec) (cli.Command, error) {
 	argv, err := prompts.OneShot(q, s, "stream-json")
@@ -121,18 +108,14 @@ func (q driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
 func (q driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	var all []record
 	var nodes []records.BranchNode
-	begun, err := records.ReadTalk(ctx, q, s, func(r record) {
+	t, err := records.ReadTalk(ctx, q, s, func(r record) {
 		all, nodes = append(all, r), append(nodes, records.BranchNode{ID: r.UUID, Parent: r.Parent, Prompt: r.Type == "user"})
 	})
-	t := talk{begun}
 	for _, i := range records.LastBranch(nodes, len(nodes)-1) {
-		t.addQwen(all[i])
+		add(&t, all[i])
 	}
 	return t.Transcript, err
 }
-
-// talk turns records into messages.
-type talk struct{ records.Talk }
 
 // record is a line of a chat file.
 type record struct {
@@ -153,7 +136,8 @@ type record struct {
 	} `json:"systemPayload"`
 }
 
-func (t *talk) addQwen(r record) {
+// add turns a record into messages.
+func add(t *records.Talk, r record) {
 	switch r.Type {
 	case "user":
 		role := history.RoleUser
@@ -202,12 +186,9 @@ func (q driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 // draws its own.
 func (driver) Screen(s cli.Screenshot) cli.Screen { return box.Screen(s) }
 
-// Question reads a dialog in which a digit takes an option at once.
-func (driver) Question(s cli.Screenshot) (cli.Question, bool) { return box.Question(s, "›❯") }
-
-// box describes qwen's input box.
+// box describes qwen's input box, and its dialogs, in which a digit takes an option at once.
 var box = screens.EdgedBox{
-	Upper: "─", Lower: "─", Marks: ">*", Mark: 0,
+	Upper: "─", Lower: "─", Marks: ">*", Mark: 0, Selected: "›❯",
 	Weak:        "(shift + tab to cycle)",
 	Placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'i' for INSERT mode and 'Esc' for NORMAL mode\.)$`),
 	Places:      lazyregexp.New(`\[(Pasted Content|Pasted Text|Image)\b`),

@@ -10,12 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
 	"paw/session/history"
 )
 
@@ -78,11 +78,12 @@ func (e *unknownError) Error() string { return "No conversation found with sessi
 // validID matches ids that are safe as file names.
 var validID = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9_-]{0,127}$`)
 
-// conversationsDir follows the XDG base directory specification, which ignores relative paths.
-func conversationsDir(env []string) (string, error) {
-	state := lookup(env, "XDG_STATE_HOME")
+// Folder returns the folder of all conversations. It follows the XDG base directory specification,
+// which ignores relative paths.
+func Folder(env []string) (string, error) {
+	state := cli.Getenv(env, "XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {
-		home := lookup(env, "HOME")
+		home := cli.Getenv(env, "HOME")
 		if home == "" {
 			return "", errors.New("conversation: neither XDG_STATE_HOME nor HOME is set")
 		}
@@ -185,20 +186,10 @@ func (c *conversation) append(e Entry) {
 
 func (c *conversation) close() { _ = c.file.Close() }
 
-// lookup returns the last value of name in env, as os/exec does, or "".
-func lookup(env []string, name string) string {
-	for _, variable := range slices.Backward(env) {
-		if value, ok := strings.CutPrefix(variable, name+"="); ok {
-			return value
-		}
-	}
-	return ""
-}
-
-// hookVariable names the program that is called for every event, as `PROGRAM hook demo EVENT` with
+// HookVariable names the program that is called for every event, as `PROGRAM hook demo EVENT` with
 // a report on its standard input. It is removed from the environment of the agent's children: their
 // turns are not this agent's.
-const hookVariable = "PAW_HOOK"
+const HookVariable = "PAW_HOOK"
 
 // hookTimeout ends a hook that hangs. The agent waits for its hooks, as other agents do, so that
 // the begin and end of a turn are known before anything else happens.
@@ -216,7 +207,7 @@ type Report struct {
 
 // reporter returns a function that calls the hook program of env, nil where env has none.
 func (a *agent) reporter(env []string) func(Entry) {
-	program := lookup(env, hookVariable)
+	program := cli.Getenv(env, HookVariable)
 	if !filepath.IsAbs(program) {
 		return nil
 	}
@@ -257,9 +248,4 @@ func (a *agent) callHook(program string, r Report) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	_ = cmd.Run()
-}
-
-// withoutHook removes hookVariable from the environment of the agent's children.
-func withoutHook(env []string) []string {
-	return slices.DeleteFunc(env, func(variable string) bool { return strings.HasPrefix(variable, hookVariable+"=") })
 }

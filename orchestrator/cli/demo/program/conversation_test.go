@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-func TestConversationsDir(t *testing.T) {
+func TestFolder(t *testing.T) {
 	for _, test := range []struct{ env, want string }{
 		{"XDG_STATE_HOME=/s HOME=/h", "/s/paw/demo"},
 		{"HOME=/h", "/h/.local/state/paw/demo"},
 		{"XDG_STATE_HOME=relative HOME=/h", "/h/.local/state/paw/demo"},
 		{"XDG_STATE_HOME= HOME=/h HOME=/i", "/i/.local/state/paw/demo"},
 	} {
-		got, err := conversationsDir(strings.Fields(test.env))
+		got, err := Folder(strings.Fields(test.env))
 		if err != nil {
 			t.Errorf("%s: %v", test.env, err)
 		}
 		expect(t, test.env, got, test.want)
 	}
-	if _, err := conversationsDir(nil); err == nil {
+	if _, err := Folder([]string{}); err == nil {
 		t.Error("no error without HOME")
 	}
 }

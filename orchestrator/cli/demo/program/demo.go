@@ -1,7 +1,7 @@
 // Package program is the built-in CLI: a small interactive agent that needs no account. It does
 // what its prompt says (see grammar), keeps a conversation that can be resumed, and behaves at the
 // terminal as other agents do: bracketed paste, Escape, permission dialogs, queued prompts. It
-// knows nothing of the rest of paw.
+// knows nothing of paw's sessions.
 package program
 
 import (
@@ -21,6 +21,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"paw/orchestrator/cli"
 	"paw/session/history"
 	"paw/worktree/git"
 )
@@ -77,7 +78,7 @@ func newAgent(o options, env []string) (*agent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("current directory: %w", err)
 	}
-	folder, err := conversationsDir(env)
+	folder, err := Folder(env)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func newAgent(o options, env []string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{dir: dir, env: withoutHook(git.Unbound(env)), conversation: c}
+	a := &agent{dir: dir, env: cli.Without(git.Unbound(env), []string{HookVariable}), conversation: c}
 	a.report = a.reporter(env)
 	return a, nil
 }
@@ -180,7 +181,7 @@ func (a *agent) emit(e Entry) {
 
 // ignores reports whether s is the SIGHUP of a lost terminal that the agent is told to survive.
 func (a *agent) ignores(s os.Signal) bool {
-	return s == syscall.SIGHUP && lookup(a.env, "DEMO_IGNORE_HUP") == "1"
+	return s == syscall.SIGHUP && cli.Getenv(a.env, "DEMO_IGNORE_HUP") == "1"
 }
 
 // childGrace is how long an interrupted child may clean up (git removes its locks), and how long
@@ -193,7 +194,7 @@ func (a *agent) git(ctx context.Context, stdin string, args ...string) (string, 
 	command := args[0]
 	if command == "commit" {
 		for key, fallback := range map[string]string{
-			"user.name": "demo", "user.email": cmp.Or(lookup(a.env, "EMAIL"), "demo@localhost"),
+			"user.name": "demo", "user.email": cmp.Or(cli.Getenv(a.env, "EMAIL"), "demo@localhost"),
 		} {
 			if _, err := a.child(ctx, "", "git", "config", "--get", key); err != nil {
 				args = append([]string{"-c", key + "=" + fallback}, args...)

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"paw/orchestrator/cli"
 	"paw/session/history"
 )
 
@@ -46,7 +47,7 @@ func (a *agent) interactive(begin Entry, o options, signals <-chan os.Signal, in
 		return d.code
 	}
 	a.emit(begin) // pasted prompts are taken from here on
-	if lookup(a.env, "DEMO_DEAF") == "1" {
+	if cli.Getenv(a.env, "DEMO_DEAF") == "1" {
 		d.deaf(chunks)
 	}
 	t.print("demo agent in " + a.dir + "\nconversation " + a.conversation.id + "\n")
@@ -226,7 +227,7 @@ func (d *dialogue) finished(err error) {
 		return
 	case errors.As(err, new(signalError)):
 		d.print(spoken("demo", "interrupted"))
-		if d.silent && d.line == "" && lookup(d.env, "DEMO_PUT_BACK") == "1" {
+		if d.silent && d.line == "" && cli.Getenv(d.env, "DEMO_PUT_BACK") == "1" {
 			d.line = prompt
 		}
 	case err != nil:

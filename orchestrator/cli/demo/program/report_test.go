@@ -18,7 +18,7 @@ func (p *place) hooks(script string) (calls func() []string) {
 	if err := os.WriteFile(program, []byte(text), 0o700); err != nil {
 		p.t.Fatal(err)
 	}
-	p.env = append(p.env, hookVariable+"="+program)
+	p.env = append(p.env, HookVariable+"="+program)
 	return func() []string {
 		content, err := os.ReadFile(log)
 		if err != nil {
@@ -77,7 +77,7 @@ func TestHooksThatFail(t *testing.T) {
 	expect(t, "output", out+errw, "hello\n")
 	expect(t, "calls", len(calls()), 4)
 
-	p.env = append(p.env, hookVariable+"="+filepath.Join(p.root, "missing"))
+	p.env = append(p.env, HookVariable+"="+filepath.Join(p.root, "missing"))
 	code, out, _ = p.main("", "--session-id", "c2", "-p", "do: say hello")
 	expect(t, "code without the program", code, exitOK)
 	expect(t, "output without the program", out, "hello\n")

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/cli/internal/steps"
 	"paw/session/history"
 	turnlog "paw/session/turn"
@@ -183,9 +184,9 @@ func (t *turn) do(ctx context.Context, s steps.Step) error {
 	case "ask":
 		return t.ask(ctx, s.Text)
 	case "sleep":
-		return wait(ctx, time.After(s.Duration))
+		poll.Sleep(ctx, s.Duration)
 	case "hang":
-		return wait(ctx, nil)
+		<-ctx.Done()
 	case "say":
 		t.say(ctx, s.Text)
 	case "fail":
@@ -196,15 +197,6 @@ func (t *turn) do(ctx context.Context, s steps.Step) error {
 		return exitRequest{s.Number}
 	}
 	return nil
-}
-
-func wait(ctx context.Context, until <-chan time.Time) error {
-	select {
-	case <-until:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 func (t *turn) say(ctx context.Context, text string) {

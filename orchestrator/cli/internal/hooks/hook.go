@@ -61,35 +61,39 @@ type Entry struct {
 	Timeout int    `json:"timeout"` // seconds in claude, milliseconds in gemini and qwen
 }
 
-// Groups returns the settings for events, each given as NAME or NAME:MATCHER.
-func Groups(events []string, entry func(event string) Entry) map[string]Group {
-	groups := map[string]Group{}
-	for _, event := range events {
-		name, matcher, _ := strings.Cut(event, ":")
-		groups[name] = Group{Matcher: matcher, Hooks: []Entry{entry(name)}}
+// Object reads a JSON object, a part of settings; an empty text is an empty one.
+func Object(text []byte) (map[string]json.RawMessage, error) {
+	object := map[string]json.RawMessage{}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return object, nil
 	}
-	return groups
+	err := json.Unmarshal(text, &object)
+	if err == nil && object == nil {
+		err = errors.New("null is no object")
+	}
+	return object, err
 }
 
-// Add adds groups to the hooks that a settings object already has.
-func Add(settings map[string]json.RawMessage, add map[string]Group) error {
-	hooks := map[string]json.RawMessage{}
-	if raw, ok := settings["hooks"]; ok {
-		if err := json.Unmarshal(raw, &hooks); err != nil {
-			return fmt.Errorf("hooks: %w", err)
-		}
+// Add adds a hook for each event, given as NAME or NAME:MATCHER, to those that a settings object
+// already has.
+func Add(settings map[string]json.RawMessage, events []string, entry func(event string) Entry) error {
+	given := settings["hooks"]
+	if string(given) == "null" {
+		given = nil
 	}
-	if hooks == nil {
-		hooks = map[string]json.RawMessage{}
+	hooks, err := Object(given)
+	if err != nil {
+		return fmt.Errorf("hooks: %w", err)
 	}
-	for event, group := range add {
+	for _, event := range events {
+		name, matcher, _ := strings.Cut(event, ":")
 		var groups []json.RawMessage
-		if raw, ok := hooks[event]; ok {
+		if raw, ok := hooks[name]; ok {
 			if err := json.Unmarshal(raw, &groups); err != nil {
-				return fmt.Errorf("hooks: %s: %w", event, err)
+				return fmt.Errorf("hooks: %s: %w", name, err)
 			}
 		}
-		hooks[event] = JSON(append(groups, JSON(group)))
+		hooks[name] = JSON(append(groups, JSON(Group{Matcher: matcher, Hooks: []Entry{entry(name)}})))
 	}
 	settings["hooks"] = JSON(hooks)
 	return nil
@@ -177,13 +181,11 @@ type SystemSettings struct {
 
 // path returns the file that the CLI would read without paw.
 func (f SystemSettings) path(s cli.Spec) string {
-	switch path := cli.Getenv(s.Env, f.Variable); {
-	case path != "":
-		return path
-	case runtime.GOOS == "darwin":
-		return f.Darwin
+	own := f.Linux
+	if runtime.GOOS == "darwin" {
+		own = f.Darwin
 	}
-	return f.Linux
+	return cmp.Or(cli.Getenv(s.Env, f.Variable), own)
 }
 
 // defaults returns the variable that names the file of defaults.
@@ -196,28 +198,25 @@ func (f SystemSettings) Marks() []string { return []string{f.Guard, f.Variable, 
 
 // read returns the settings, an empty map when there is no file.
 func (f SystemSettings) read(s cli.Spec) (map[string]json.RawMessage, error) {
-	settings := map[string]json.RawMessage{}
 	content, err := os.ReadFile(f.path(s))
-	if errors.Is(err, fs.ErrNotExist) {
-		return settings, nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
 	}
-	if err == nil {
-		err = json.Unmarshal(WithoutComments(content), &settings)
-	}
-	if err == nil && settings == nil {
-		err = errors.New("null is no object")
-	}
-	return settings, err
+	return Object(WithoutComments(content))
 }
 
 // Launch returns argv with a copy of the settings, altered by change and with hooks for the events.
+// Programs that the agent runs inherit the settings; the guard keeps a nested CLI from reporting turns.
 func (f SystemSettings) Launch(s cli.Spec, argv, events []string, change func(map[string]json.RawMessage) error) (cli.Command, error) {
 	settings, err := f.read(s)
 	if err == nil && change != nil {
 		err = change(settings)
 	}
 	if err == nil && s.Hook != "" {
-		err = f.addHooks(s, settings, events)
+		err = Add(settings, events, func(name string) Entry {
+			command := `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name)
+			return Entry{Type: "command", Command: command, Timeout: 1000 * PatienceFor(name, f.Long...)}
+		})
 	}
 	if err != nil {
 		return cli.Command{}, fmt.Errorf("%s: system settings %s: %w", f.CLI, f.path(s), err)
@@ -229,16 +228,6 @@ func (f SystemSettings) Launch(s cli.Spec, argv, events []string, change func(ma
 		env = append(env, defaults+"="+filepath.Join(filepath.Dir(f.path(s)), "system-defaults.json"))
 	}
 	return cli.Command{Argv: argv, Env: env, Unset: []string{f.Guard}, Files: []cli.File{file}}, nil
-}
-
-// addHooks adds a hook for each event. Programs that the agent runs inherit the settings; the guard
-// keeps a nested CLI from reporting turns.
-func (f SystemSettings) addHooks(s cli.Spec, settings map[string]json.RawMessage, events []string) error {
-	return Add(settings, Groups(events, func(name string) Entry {
-		return Entry{
-			Type: "command", Command: `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name), Timeout: 1000 * PatienceFor(name, f.Long...),
-		}
-	}))
 }
 
 // WithoutComments blanks the // and /* */ comments that gemini allows in its settings.

@@ -9,8 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 
@@ -33,10 +33,10 @@ const recentSize = 128 << 10
 // lines that begin in the last recentSize bytes.
 func CountLines[T any](path string, recent bool, visit func(T) bool) (skipped int, err error) {
 	from := int64(0)
-	if recent {
-		from = -recentSize
+	if info, err := os.Stat(path); recent && err == nil {
+		from = max(0, info.Size()-recentSize)
 	}
-	err = linesFrom(path, from, func(line []byte) bool {
+	err = LinesFrom(path, from, func(line []byte) bool {
 		var value T
 		if json.Unmarshal(line, &value) != nil {
 			skipped++
@@ -48,10 +48,10 @@ func CountLines[T any](path string, recent bool, visit func(T) bool) (skipped in
 }
 
 // Lines calls visit with the lines of a file, without their ends, until visit returns false.
-func Lines(path string, visit func(line []byte) bool) error { return linesFrom(path, 0, visit) }
+func Lines(path string, visit func(line []byte) bool) error { return LinesFrom(path, 0, visit) }
 
-// linesFrom is like Lines for those lines that begin in the last -from bytes; 0 is for all.
-func linesFrom(path string, from int64, visit func(line []byte) bool) error {
+// LinesFrom is like Lines for the lines that begin behind that many bytes.
+func LinesFrom(path string, from int64, visit func(line []byte) bool) error {
 	file, err := disk.Open(path)
 	if err != nil {
 		return err
@@ -60,11 +60,10 @@ func linesFrom(path string, from int64, visit func(line []byte) bool) error {
 	reader := readers.Get().(*bufio.Reader)
 	defer readers.Put(reader)
 	reader.Reset(file)
-	if info, err := file.Stat(); from < 0 && err == nil && info.Size() > -from {
-		if _, err := file.Seek(from, io.SeekEnd); err != nil {
+	if from > 0 {
+		if _, err := file.Seek(from-1, io.SeekStart); err != nil {
 			return err
 		}
-		reader.Reset(file)
 		if _, err := reader.ReadBytes('\n'); err != nil { // the line that begins before
 			return nil
 		}
@@ -97,6 +96,11 @@ func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, e
 		used = said(line)
 		return !used
 	})
+	return Found(file, missing, used, err)
+}
+
+// Found is the result of Lookup for a file that was read with err, and has a prompt or not.
+func Found(file, missing string, used bool, err error) (cli.Conversation, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Conversation{Reason: missing}, nil
@@ -111,29 +115,17 @@ func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, e
 // IsOpen reports whether last is an open turn, whose end is to be found.
 func IsOpen(last *turn.Record) bool { return last != nil && last.State == turn.InProgress }
 
-// LastUses orders conversations by the last change of their files.
-type LastUses []lastUse
-
-type lastUse struct {
-	id string
-	at time.Time
-}
-
-// Add adds a conversation, unless its file is gone.
-func (u *LastUses) Add(id, file string) {
-	if info, err := os.Stat(file); err == nil {
-		*u = append(*u, lastUse{id, info.ModTime()})
+// ByUse returns the files that match a pattern, the one that was changed last at the end.
+func ByUse(pattern string) ([]string, error) {
+	files, err := filepath.Glob(pattern)
+	changed := map[string]time.Time{}
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			changed[file] = info.ModTime()
+		}
 	}
-}
-
-// IDs returns the ids, the conversation that was used last at the end.
-func (u LastUses) IDs() []string {
-	sort.SliceStable(u, func(i, j int) bool { return u[i].at.Before(u[j].at) })
-	ids := make([]string, len(u))
-	for i, use := range u {
-		ids[i] = use.id
-	}
-	return ids
+	slices.SortStableFunc(files, func(a, b string) int { return changed[a].Compare(changed[b]) })
+	return files, err
 }
 
 // BeganHere reports whether a conversation that began at that time can be the agent's. CLIs record

@@ -185,6 +185,7 @@ type EdgedBox struct {
 	Places       lazyregexp.Regexp // placeholders for long pastes
 	Works        lazyregexp.Regexp // text on the screen while a turn runs
 	Dialogs      []Dialog
+	Selected     string // marks of the selected option in a dialog's numbered list
 }
 
 // Screen recognizes a screen. A CLI may leave the terminal's cursor in the box, as long as its pane
@@ -196,8 +197,8 @@ func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 	}
 	text, weak := b.around(s, rows, s.CursorY), b.weak(rows)
 	if text == nil {
-		if words := NamedIn(TextOf(rows), b.Dialogs); words != "" {
-			return cli.Screen{Dialog: words}
+		if seen := AskedIn(TextOf(rows), b.Dialogs, Choices(rows, b.Selected)); seen.Dialog != "" {
+			return seen
 		}
 		last := len(rows) - 1
 		for last > 0 && !rows[last].Rule(s.Width, b.Lower) {
@@ -212,18 +213,6 @@ func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 	found := b.read(text, s.Width, weak)
 	found.Works = found.Box != cli.BoxUnseen && b.Works().MatchString(TextOf(rows))
 	return found
-}
-
-// Question reads the question that is shown in place of the box, with its numbered options; marks
-// are the marks of the selected one.
-func (b EdgedBox) Question(s cli.Screenshot, marks string) (cli.Question, bool) {
-	_, rows := Main(s)
-	asked, outside := AskedIn(TextOf(rows), b.Dialogs)
-	if asked == "" || b.Screen(s).Dialog != asked {
-		return cli.Question{}, false
-	}
-	options := Choices(rows, marks)
-	return ByList(asked, outside, options), options != nil
 }
 
 // around returns the rows between the two edges around row y, nil where there are none.

@@ -36,30 +36,26 @@ func AsksByList(shows, words string) Dialog {
 	return d
 }
 
-// NamedIn returns paw's words for the first dialog that matches text, "" for none.
-func NamedIn(text string, all []Dialog) string {
-	words, _ := firstIn(text, all)
-	return words
-}
-
-// AskedIn is like NamedIn, but returns "" where the first match can only be answered in the pane.
-// outside is true for a dialog of the CLI itself.
-func AskedIn(text string, all []Dialog) (words string, outside bool) {
-	words, d := firstIn(text, all)
-	if !d.inTurn && !d.listed {
-		return "", false
-	}
-	return words, d.listed
-}
-
-func firstIn(text string, all []Dialog) (words string, which Dialog) {
+// AskedIn returns a screen with the first dialog that matches text, which has these options, if any.
+// Where the CLI itself asks, the arrow keys select and Enter takes an option: not all of those lists
+// take digits.
+func AskedIn(text string, all []Dialog, options []cli.Option) cli.Screen {
 	for _, d := range all {
-		if found := d.shows().FindStringSubmatchIndex(text); found != nil {
-			words := d.shows().ExpandString(nil, d.words, text, found)
-			return questions.Title(strings.Join(strings.Fields(string(words)), " ")), d
+		found := d.shows().FindStringSubmatchIndex(text)
+		if found == nil {
+			continue
 		}
+		words := string(d.shows().ExpandString(nil, d.words, text, found))
+		seen := cli.Screen{Dialog: questions.Title(strings.Join(strings.Fields(words), " "))}
+		if options != nil && (d.inTurn || d.listed) { // others can only be answered in the pane
+			seen.Question = &cli.Question{Text: seen.Dialog, Options: options, Outside: d.listed}
+		}
+		if seen.Listed() {
+			seen.Question.ByArrows("Down", "Up")
+		}
+		return seen
 	}
-	return "", Dialog{}
+	return cli.Screen{}
 }
 
 // TextOf joins rows to a text.
@@ -91,20 +87,6 @@ var choice = lazyregexp.New(`^(?:(\S) +)?(\d)\. +(\S.*)$`)
 
 // below matches lines below a list: a button, keys, and the number of hidden lines.
 var below = lazyregexp.New(`(?i)^((submit|next)$|↑ \d+ more|↑/↓|esc to|(press )?enter\b)`)
-
-// ByList returns the question of a dialog with a list of options. Where the CLI itself asks, the arrow
-// keys select and Enter takes an option: not all of those lists take digits.
-func ByList(text string, outside bool, options []cli.Option) cli.Question {
-	q := cli.Question{Text: text, Options: options, Outside: outside}
-	if !outside {
-		return q
-	}
-	for i := range q.Options {
-		q.Options[i].Key = ""
-	}
-	q.Onward, q.Back = "Down", "Up"
-	return q
-}
 
 // Choices returns the options of the last numbered list on the rows: numbered from 1 without a gap,
 // exactly one of them marked as selected. It returns nil where the list's start is cut off. Frames
