@@ -28,8 +28,8 @@ type Checks struct {
 	m *Manager
 }
 
-// Place makes the worktree of p for checks, with a detached HEAD; p's branch only exists meanwhile.
-// An existing one is used, wherever it is now. With an error the path is "".
+// Place makes the worktree of p for checks; p has no branch. An existing worktree is used, wherever it is
+// now. With an error the path is "".
 func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 	e, err := c.m.Registry().find(ctx, madeBy(p.Owner))
 	if err != nil {
@@ -39,45 +39,24 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 		p.Path = e.Path
 	}
 	if !c.madeWhole(p.Path) {
-		if err := c.dropBranch(ctx, p.Branch, p.Base); err != nil {
-			return "", err
-		}
 		if _, err := c.m.Create(ctx, []Plan{p}, nil); err != nil {
 			return "", err
 		}
 	}
 	admin, err := gitdir.Linked(p.Path, c.Repository.CommonDir, "")
+	if err == nil && !disk.Exists(checkMark(admin)) {
+		err = os.WriteFile(checkMark(admin), nil, 0o666)
+	}
 	if err != nil {
 		return "", err
 	}
-	if !disk.Exists(checkMark(admin)) {
-		if err := os.WriteFile(checkMark(admin), nil, 0o666); err != nil {
-			return "", err
-		}
-	}
-	branch, head := gitdir.Head(admin, &gitdir.Refs{CommonDir: c.Repository.CommonDir})
-	if branch == p.Branch && head != "" {
-		if err := git.In(p.Path).Run(ctx, git.Quietly("update-ref", "--no-deref", "HEAD", head)...); err != nil {
-			return "", err
-		}
-	}
-	return p.Path, c.dropBranch(ctx, p.Branch, "")
+	return p.Path, nil
 }
 
 // madeWhole reports whether the worktree at path exists and is complete.
 func (c Checks) madeWhole(path string) bool {
 	admin, err := gitdir.Linked(path, c.Repository.CommonDir, "")
 	return err == nil && disk.Exists(gitdir.FilledMark(admin))
-}
-
-// dropBranch deletes the branch that a check worktree was made with, unless it is at the commit
-// keep.
-func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
-	tip, err := c.m.Refs().BranchTip(ctx, branch)
-	if err != nil || tip == "" || tip == keep {
-		return err
-	}
-	return c.m.Refs().Delete(ctx, map[string]string{"refs/heads/" + branch: tip})
 }
 
 // Show puts a check worktree to a commit, files and HEAD, like Rewind. Uncommitted files and commits

@@ -242,12 +242,16 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	if c.plan.Beside != "" && !m.Repository.Unbared { // git gives the new worktree the sparse patterns of the one that it is asked in
 		from = git.In(c.plan.Beside)
 	}
+	at := []string{"--", c.plan.Path, c.plan.Branch}
+	if c.plan.Branch == "" {
+		at = []string{"--detach", "--", c.plan.Path, c.plan.Base}
+	}
 	within, cancel := finishing(ctx)
 	defer cancel()
 	var err error
 	poll.Until(within, poll.Tick, refs.LockPatience, func() bool {
-		if err = from.WithFile(x.file).Run(within, "worktree", "add", "--quiet", "--no-checkout",
-			"--lock", "--reason", c.plan.Owner, "--", c.plan.Path, c.plan.Branch); err != nil {
+		add := append([]string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", c.plan.Owner}, at...)
+		if err = from.WithFile(x.file).Run(within, add...); err != nil {
 			err = errors.Join(err, m.clear(ctx, c.plan))
 		}
 		return !besideHalfMade(err)

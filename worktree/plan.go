@@ -19,9 +19,9 @@ import (
 // Plan describes a worktree to make for an agent.
 type Plan struct {
 	Agent        string
-	Branch       string
+	Branch       string            // "" for none: HEAD is detached at Base
 	Path         string            // absolute path, missing or of an empty directory
-	Base         string            // commit id that a new branch starts from
+	Base         string            // commit id that a new branch, or a detached HEAD, starts from
 	Refs         map[string]string // further refs (name -> id) to make together with all branches
 	CreateBranch bool              // false if the branch exists
 	TakeBack     bool              // the worktree exists: paw has made and released it
@@ -108,7 +108,7 @@ func freeBranch(name string, branches map[string]string) string {
 
 // check checks the plan alone.
 func (p Plan) check() error {
-	if err := refs.CheckBranchName(p.Branch); err != nil {
+	if err := refs.CheckBranchName(p.Branch); err != nil && p.Branch != "" {
 		c := git.Conflict(p.Agent, "", "%v", err)
 		if free := strings.TrimLeft(p.Branch, "-"); refs.CheckBranchName(free) == nil {
 			c.Branch, c.Free = p.Branch, free
@@ -124,7 +124,7 @@ func (p Plan) check() error {
 	if strings.ContainsAny(p.Owner, "\n\r\x00") {
 		return git.Conflict(p.Agent, "", "owner %q: contains a line break", p.Owner)
 	}
-	if p.CreateBranch && !gitdir.IsOID(p.Base) {
+	if (p.CreateBranch || p.Branch == "") && !gitdir.IsOID(p.Base) {
 		return git.Conflict(p.Agent, "", "base %q: not a commit id", p.Base)
 	}
 	return nil
@@ -155,6 +155,9 @@ func apart(p, other Plan, fold func(string) string) error {
 }
 
 func (m *Manager) checkBranch(p Plan, branches map[string]string, fold func(string) string) error {
+	if p.Branch == "" {
+		return nil
+	}
 	oid, exists := branches[p.Branch]
 	if p.CreateBranch && exists && oid != p.Base {
 		return git.Conflict(p.Agent, "", "branch %s: exists already", p.Branch)
@@ -269,9 +272,8 @@ func withBranch(e Entry) string {
 func withParents(plans []Plan) []string {
 	var names []string
 	for _, p := range plans {
-		names = append(names, p.Branch)
-		for i, c := range p.Branch {
-			if c == '/' {
+		for i, c := range p.Branch + "/" {
+			if c == '/' && i > 0 {
 				names = append(names, p.Branch[:i])
 			}
 		}

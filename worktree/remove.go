@@ -188,7 +188,7 @@ func ofAnother(e Entry, p Plan) bool {
 // branch; one that the user has locked for another reason is left alone.
 func (r *Registry) madeFor(e Entry, p Plan) error {
 	switch {
-	case ownedBy(e, p), !e.Locked && (disk.Exists(gitdir.FilledMark(e.AdminDir)) || e.Branch == p.Branch):
+	case ownedBy(e, p), !e.Locked && (disk.Exists(gitdir.FilledMark(e.AdminDir)) || e.Branch != "" && e.Branch == p.Branch):
 		return nil
 	case !e.Locked:
 		return git.Conflict("", "", "%s: not a worktree that paw made", p.Path)
