@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -25,6 +26,7 @@ type Plan struct {
 	Refs         map[string]string // further refs (name -> id) to make together with all branches
 	CreateBranch bool              // false if the branch exists
 	TakeBack     bool              // the worktree exists: paw has made and released it
+	restores     bool              // see Restore
 
 	Beside string // worktree whose sparse patterns the new one gets, "" for the main one
 
@@ -77,7 +79,7 @@ func (m *Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map
 		return nil, err
 	}
 	for _, p := range plans {
-		if err := m.checkBranch(p, branches, fold); err != nil {
+		if err := m.checkBranch(p, branches, entries, fold); err != nil {
 			return nil, err
 		}
 		if err := m.Registry().checkRegistry(p, entries); err != nil {
@@ -154,13 +156,16 @@ func apart(p, other Plan, fold func(string) string) error {
 	return nil
 }
 
-func (m *Manager) checkBranch(p Plan, branches map[string]string, fold func(string) string) error {
+func (m *Manager) checkBranch(p Plan, branches map[string]string, entries []Entry, fold func(string) string) error {
 	if p.Branch == "" {
 		return nil
 	}
 	oid, exists := branches[p.Branch]
 	if p.CreateBranch && exists && oid != p.Base {
 		return git.Conflict(p.Agent, "", "branch %s: exists already", p.Branch)
+	}
+	if at := slices.IndexFunc(entries, func(e Entry) bool { return ownedBy(e, p) }); !p.CreateBranch && !exists && at >= 0 && entries[at].LastHead() != "" {
+		return git.Conflict(p.Agent, "git branch "+p.Branch+" "+entries[at].LastHead(), "branch %s: does not exist any more", p.Branch)
 	}
 	if !p.CreateBranch && !exists {
 		return git.Conflict(p.Agent, "git branch "+p.Branch, "branch %s: does not exist", p.Branch)
@@ -193,7 +198,7 @@ func (r *Registry) checkRegistry(p Plan, entries []Entry) error {
 	}
 	mine := false
 	for _, e := range entries {
-		if ownedBy(e, p) || p.TakeBack && released(e, p) {
+		if mayReplace(e, p) || p.TakeBack && released(e, p) {
 			mine = true
 			continue
 		}
