@@ -34,7 +34,7 @@ type Made struct {
 	Existed       bool   // complete before the call, and possibly in use
 	Warning       string // the post-checkout hook failed; the worktree itself is right
 	Snapshot      string // snapshot whose files FromSnapshot has put there since, "" for none
-	rescue        string // refs for what only the git directory of an earlier worktree led to, "" for none
+	Rescue        string // refs for what only the git directory of an earlier worktree led to, "" for none
 }
 
 // creation holds the progress of one plan.
@@ -106,8 +106,8 @@ func (m *Manager) finish(ctx context.Context, creations []*creation) ([]Made, er
 	for _, c := range creations {
 		if c.err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", c.plan.Agent, c.err))
-			if c.made.rescue != "" {
-				errs = append(errs, fmt.Errorf("what was staged is kept in %s", c.made.rescue))
+			if c.made.Rescue != "" {
+				errs = append(errs, fmt.Errorf("what was staged is kept in %s", c.made.Rescue))
 			}
 			failed = append(failed, c)
 			continue

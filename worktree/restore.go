@@ -26,7 +26,7 @@ func (m *Manager) Restore(ctx context.Context, p Plan, step func(name string)) (
 	if err != nil {
 		return "", err
 	}
-	return made[0].rescue, nil
+	return made[0].Rescue, nil
 }
 
 // mayReplace reports whether Create may make a worktree in place of a registered one: one that was made
@@ -70,7 +70,7 @@ func (m *Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creat
 			continue
 		}
 		if disk.Exists(gitdir.FilledMark(e.AdminDir)) { // The worktree was in use, and its directory is gone.
-			if c.made.rescue, _, err = m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
+			if c.made.Rescue, _, err = m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
 				return c, "", err
 			}
 		}
