@@ -46,31 +46,19 @@ type rescues struct {
 func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
 	repo := r.objects.Home().WithEnv("GIT_DIR=" + admin)
 	head := r.refs.HeadOf(admin)
-	tree, whole, err := r.indexTree(ctx, repo, admin)
-	if err != nil {
+	tree, whole, treeErr := r.indexTree(ctx, repo, admin)
+	ofHead := []string{"rev-parse", "--verify", head + "^{tree}"}
+	if head == "" {
+		ofHead = []string{"hash-object", "-t", "tree", "--stdin"} // the empty one
+	}
+	headTree, headErr := repo.Line(ctx, ofHead...)
+	own, ownErr := r.listOwnRefs(ctx, repo, admin)
+	loose, readable, looseErr := r.looseCommits(ctx, repo, admin, own)
+	if err := errors.Join(treeErr, headErr, ownErr, looseErr); err != nil {
 		return "", false, err
 	}
-	headTree := ""
-	if head != "" {
-		if headTree, err = repo.Line(ctx, "rev-parse", "--verify", head+"^{tree}"); err != nil {
-			return "", false, err
-		}
-	}
-	own, err := r.listOwnRefs(ctx, repo, admin)
-	if err != nil {
-		return "", false, err
-	}
-	loose, readable, err := r.looseCommits(ctx, repo, admin, own)
-	if err != nil {
-		return "", false, err
-	}
-	staged := tree != "" && tree != headTree && (head != "" || !r.isEmptyTree(ctx, repo, tree))
-	var kept []string
-	switch {
-	case !staged && len(loose) == 0:
-	case !staged && len(loose) == 1:
-		kept = append(kept, loose[0])
-	default:
+	kept := loose
+	if staged := tree != "" && tree != headTree; staged || len(loose) > 1 {
 		parents := slices.DeleteFunc(slices.Clone(loose), func(commit string) bool { return commit == head })
 		if head != "" {
 			parents = slices.Insert(parents, 0, head)
@@ -81,7 +69,7 @@ func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, w
 		if err != nil {
 			return "", false, err
 		}
-		kept = append(kept, commit)
+		kept = []string{commit}
 	}
 	for _, ref := range own {
 		if ref.kind != "commit" {
@@ -90,15 +78,11 @@ func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, w
 	}
 	names := make([]string, len(kept))
 	for i, oid := range kept {
-		if names[i], err = r.name(ctx, oid, owner); err != nil {
+		if names[i], err = keepUnder(ctx, r.refs, oid, "refs/paw/"+turnSession(owner)+"/rescue/"); err != nil {
 			return "", false, err
 		}
 	}
 	return strings.Join(names, ", "), whole && readable, nil
-}
-
-func (r *rescues) name(ctx context.Context, commit, owner string) (string, error) {
-	return keepUnder(ctx, r.refs, commit, "refs/paw/"+turnSession(owner)+"/rescue/")
 }
 
 // keepUnder makes a new ref for a commit, whose name is a prefix and the time.
@@ -194,11 +178,6 @@ func (r *rescues) looseCommits(ctx context.Context, repo git.Repo, admin string,
 		}
 	}
 	return loose, readable, nil
-}
-
-func (r *rescues) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bool {
-	empty, err := repo.Line(ctx, "hash-object", "-t", "tree", "--stdin")
-	return err == nil && tree == empty
 }
 
 // ownRefs lists the namespaces of refs that belong to one worktree, besides HEAD, and are removed
