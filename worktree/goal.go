@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
@@ -306,24 +307,19 @@ const ignoreFile = ".gitignore"
 // every ignored file. spare takes them out of the current tree, which the rescue gets, and returns the
 // other changes. A file at whose path the goal has a folder, or the other way round, is not spared.
 func (r *rewind) spare(ctx context.Context, changes []objects.Change) ([]objects.Change, error) {
-	if !slices.ContainsFunc(changes, ignores) {
+	if !slices.ContainsFunc(changes, func(c objects.Change) bool { return !c.Gone && path.Base(c.Name) == ignoreFile }) {
 		return changes, nil
 	}
-	untracked, comes := map[string]bool{}, map[string]bool{}
+	untracked := map[string]bool{}
 	for _, name := range r.Untracked {
 		untracked[name] = true
 	}
-	for _, c := range changes {
-		for at := c.Name; !c.Gone && at != "."; at = path.Dir(at) { // its folders, as well
-			comes[at] = at == c.Name || comes[at]
-		}
-	}
-	var leaving []objects.Change
-	for _, c := range changes {
-		if _, folder := comes[c.Name]; c.Gone && untracked[c.Name] && !folder && !below(c.Name, comes) {
-			leaving = append(leaving, c)
-		}
-	}
+	comes := slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool { return c.Gone })
+	leaving := slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool {
+		return !c.Gone || !untracked[c.Name] || slices.ContainsFunc(comes, func(in objects.Change) bool {
+			return disk.Inside(in.Name, c.Name, "/") || disk.Inside(c.Name, in.Name, "/")
+		})
+	})
 	if len(leaving) == 0 {
 		return changes, nil
 	}
@@ -338,18 +334,6 @@ func (r *rewind) spare(ctx context.Context, changes []objects.Change) ([]objects
 	}
 	r.now, err = r.Repo.Line(ctx, git.Quietly("write-tree")...)
 	return slices.DeleteFunc(changes, func(c objects.Change) bool { return spared[c.Name] }), err
-}
-
-func ignores(c objects.Change) bool { return !c.Gone && path.Base(c.Name) == ignoreFile }
-
-// below reports whether a file comes where the path has a folder.
-func below(name string, comes map[string]bool) bool {
-	for at := path.Dir(name); at != "."; at = path.Dir(at) {
-		if comes[at] {
-			return true
-		}
-	}
-	return false
 }
 
 // ignoredByGoal returns the names of those changed files that git would ignore with the rules of the
