@@ -282,22 +282,11 @@ func (v *move) trackIgnored(ctx context.Context, repo git.Repo) error {
 
 // ignoredOf returns the names of those changed files that git ignores where repo runs.
 func ignoredOf(ctx context.Context, repo git.Repo, changes []objects.Change) (map[string]bool, error) {
-	if len(changes) == 0 {
-		return nil, nil
-	}
 	names := make([]string, len(changes))
 	for i, c := range changes {
-		names[i] = "./" + c.Name // A leading colon would be magic.
+		names[i] = c.Name
 	}
-	out, err := repo.Input(ctx, git.NulTerminated(names), snapshot.Privately("check-ignore", "--no-index", "-z", "--stdin")...)
-	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
-		return nil, err
-	}
-	ignored := map[string]bool{}
-	for _, name := range git.NulSeparated(out) {
-		ignored[strings.TrimPrefix(name, "./")] = true
-	}
-	return ignored, nil
+	return repo.Ignored(ctx, names, "--no-index")
 }
 
 // ignoreFile is the name of files with git's rules on which files to ignore.

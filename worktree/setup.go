@@ -242,20 +242,11 @@ func (b *bringer) absent(names []string) []string {
 // ignoredIn asks git which of names it ignores in a checkout. If git cannot answer for a name,
 // such as a path behind a symlink, only that name is lost.
 func ignoredIn(ctx context.Context, dir string, names []string) map[string]bool {
-	ignored := map[string]bool{}
-	if len(names) == 0 {
-		return ignored
-	}
-	out, err := git.In(dir).Input(ctx, git.NulTerminated(names), "check-ignore", "-z", "--stdin")
-	if err != nil && git.ExitCode(err) != 1 && len(names) > 1 {
+	ignored, err := git.In(dir).Ignored(ctx, names)
+	if err != nil && len(names) > 1 {
+		ignored = map[string]bool{}
 		for half := range slices.Chunk(names, (len(names)+1)/2) {
 			maps.Copy(ignored, ignoredIn(ctx, dir, half))
-		}
-		return ignored
-	}
-	if err == nil {
-		for _, name := range git.NulSeparated(out) {
-			ignored[name] = true
 		}
 	}
 	return ignored

@@ -75,12 +75,11 @@ func (l *Look) standForIgnored(ctx context.Context) (links []string) {
 		}
 		folders = append(folders, name+"/")
 	}
-	if len(folders) == 0 {
-		return nil
-	}
-	out, _ := git.In(main).Input(ctx, git.NulTerminated(folders), "check-ignore", "-z", "--stdin") // exit code 1 for none
-	for _, folder := range git.NulSeparated(out) {
-		links = append(links, strings.TrimSuffix(folder, "/"))
+	ignored, _ := git.In(main).Ignored(ctx, folders)
+	for _, folder := range folders {
+		if ignored[folder] {
+			links = append(links, strings.TrimSuffix(folder, "/"))
+		}
 	}
 	return links
 }
