@@ -102,12 +102,6 @@ func (m *Manager) holdsOnly(ctx context.Context, path, scratch, commit string) b
 		return false
 	}
 	defer drop()
-	if scratch == "" {
-		if scratch, err = os.MkdirTemp("", "paw"); err != nil { // A folder in the worktree's git directory would look like a change.
-			return false
-		}
-		defer func() { _ = os.RemoveAll(scratch) }()
-	}
 	shot, err := reader.Snapshots().TakeWithin(ctx, path, "", "paw: now\n", scratch, snapshot.Budget{})
 	if err != nil || shot.Staged || shot.Unmerged || len(shot.NotSaved) > 0 {
 		return false

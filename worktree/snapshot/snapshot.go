@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -111,7 +112,7 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 		}
 		sweepOld(scratchDir, scratchIndexPrefix, ScratchAge)
 	}
-	within, cancel := b.start(ctx)
+	within, cancel := context.WithTimeout(ctx, cmp.Or(b.Time, math.MaxInt64))
 	defer cancel()
 	request := snapshotRequest{m: snapshots, top: c.Path, admin: c.AdminDir, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
 	for try := 1; ; try++ {
@@ -129,13 +130,6 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 			forgetLast(scratchDir)
 		}
 	}
-}
-
-func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc) {
-	if b.Time <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, b.Time)
 }
 
 // snapshotRequest holds the parameters of a snapshot.
