@@ -140,7 +140,7 @@ func (m *Manager) register(ctx context.Context, plans []Plan, report func(string
 		}
 		// Another process, or a git that a killed paw has started, is filling one of the worktrees:
 		// wait without the repository lock, then try again.
-		file, err := gitdir.LockFile(ctx, gitdir.FillingLock(busy))
+		file, err := gitdir.Waiting{}.Await(ctx, gitdir.FillingLock(busy), gitdir.LockWait)
 		if err != nil {
 			return nil, err
 		}

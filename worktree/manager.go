@@ -6,6 +6,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -247,8 +248,9 @@ func Alone(ctx context.Context, dir string) (unlock func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	if err := gitdir.WaitForLock(ctx, file); err != nil {
-		return func() {}, fmt.Errorf("%s: %w", dir, err)
+	if locked, err := gitdir.TryLock(ctx, file, gitdir.LockWait); !locked {
+		file.Close()
+		return func() {}, fmt.Errorf("%s: %w", dir, cmp.Or(err, ctx.Err(), gitdir.ErrBusy))
 	}
 	return func() { file.Close() }, nil
 }
