@@ -131,7 +131,7 @@ func (r *Store) Delete(ctx context.Context, refs map[string]string) error {
 // List returns the refs that begin with one of the prefixes, with their ids. List starts one git
 // process if the files of the ref store do not suffice, see gitdir.ListRefs.
 func (r *Store) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
-	if found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
+	if found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, prefixes, false); ok || err != nil {
 		return found, err
 	}
 	var args []string
@@ -310,13 +310,11 @@ func (r *Store) Claim(ctx context.Context, prefix string, atLeast int, oid strin
 
 // highestNumber returns the highest number among the refs directly below prefix, 0 for none.
 func (r *Store) highestNumber(ctx context.Context, prefix string) (highest int, err error) {
-	names, ok, err := gitdir.RefNames(r.Repository.CommonDir, prefix)
+	found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, []string{prefix}, true)
 	if !ok && err == nil {
-		var found map[string]string
 		found, err = r.List(ctx, prefix)
-		names = slices.Collect(maps.Keys(found))
 	}
-	for _, ref := range names {
+	for ref := range found {
 		name := strings.TrimPrefix(ref, prefix)
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			highest = max(highest, n)
