@@ -303,10 +303,10 @@ func (m *Manager) DeleteBranches(ctx context.Context, expect map[string]string, 
 		case err != nil || tipsErr != nil:
 			stay[branch] = errors.Join(err, tipsErr)
 		case now == "":
-		case !merged[branch]:
-			stay[branch] = ErrNotMerged
 		case now != tip:
 			stay[branch] = git.Conflict("", "", "branch %s: moved on to %s", branch, now)
+		case !merged[branch]:
+			stay[branch] = ErrNotMerged
 		case holders[branch] != "":
 			stay[branch] = git.Conflict("", "", "branch %s: checked out at %s", branch, holders[branch])
 		default:

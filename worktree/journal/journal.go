@@ -155,12 +155,9 @@ func CutShort(admin string) string {
 			return ""
 		}
 	}
-	j, err := Read(admin)
-	switch {
-	case err != nil:
-		return "move of files"
-	case j == nil:
-		return "" // The move has ended meanwhile.
+	open, _ := errors.AsType[*MoveError](Reader{}.UnsettledAt(gitdir.Checkout{AdminDir: admin}, false))
+	if open == nil { // it has ended meanwhile
+		return ""
 	}
-	return strings.TrimSpace(j.Command)
+	return strings.TrimSpace(open.Command)
 }

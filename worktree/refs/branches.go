@@ -21,8 +21,8 @@ import (
 	"paw/worktree/gitdir"
 )
 
-// MergedBranches reports for each branch whether into (a commit id, or anything that Head takes)
-// has all its commits. MergedBranches starts one git process if a tip differs from into.
+// MergedBranches reports for each branch that is still at its tip whether into (a commit id, or anything
+// that Head takes) has all its commits. MergedBranches starts one git process if a tip differs from into.
 func (r *Store) MergedBranches(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {
 		into = cmp.Or(r.HeadOf(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir)), into)
@@ -33,25 +33,20 @@ func (r *Store) MergedBranches(ctx context.Context, tips map[string]string, into
 			return nil, err
 		}
 	}
-	var others []string
-	for _, tip := range tips {
-		if tip != into && !r.objects.KnowsBefore(tip, into) {
-			others = append(others, tip)
-		}
-	}
-	var own []string // commits that into does not have; the tip of an unmerged branch is one of them
-	if len(others) > 0 {
-		out, err := r.objects.Home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
-		if err != nil {
-			return nil, err
-		}
-		own = strings.Fields(out)
-	}
-	merged := map[string]bool{}
+	merged, asks := map[string]bool{}, []string{"--merged=" + into}
 	for branch, tip := range tips {
-		merged[branch] = !slices.Contains(own, tip)
+		if merged[branch] = tip == into || r.objects.KnowsBefore(tip, into); !merged[branch] {
+			asks = append(asks, "refs/heads/"+branch)
+		}
 	}
-	return merged, nil
+	if len(asks) == 1 {
+		return merged, nil
+	}
+	listed, err := r.list(ctx, asks...)
+	for branch, tip := range tips {
+		merged[branch] = merged[branch] || listed["refs/heads/"+branch] == tip && tip != ""
+	}
+	return merged, err
 }
 
 // Tip returns the commit of a branch, "" if there is no branch of exactly this name.
@@ -218,24 +213,15 @@ func (r *Store) Reached(ctx context.Context, branch, commit string) (string, err
 
 // BranchesWithout returns which of the named branches exist and do not contain a commit.
 func (r *Store) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
-	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}
-	for _, branch := range branches {
-		args = append(args, "refs/heads/"+branch)
-	}
 	if len(branches) == 0 {
 		return nil, nil
 	}
-	out, err := r.objects.Home().Output(ctx, args...)
-	if err != nil {
-		return nil, err
+	args := []string{"--no-contains=" + commit}
+	for _, branch := range branches {
+		args = append(args, "refs/heads/"+branch)
 	}
-	var found []string
-	for ref := range strings.Lines(out) {
-		if name := strings.TrimPrefix(strings.TrimSuffix(ref, "\n"), "refs/heads/"); slices.Contains(branches, name) {
-			found = append(found, name)
-		}
-	}
-	return found, nil
+	listed, err := r.list(ctx, args...)
+	return slices.DeleteFunc(slices.Clone(branches), func(branch string) bool { return listed["refs/heads/"+branch] == "" }), err
 }
 
 // OnNoBranch returns those commits that no branch contains, and their ancestors that no branch
