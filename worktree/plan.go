@@ -202,24 +202,17 @@ func (r *Registry) checkRegistry(p Plan, entries []Entry) error {
 			mine = true
 			continue
 		}
-		if e.Path != "" && !e.Bare {
-			at := disk.Resolved(e.Path)
-			if at == target {
-				return git.Conflict(p.Agent, r.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
-			}
-			if disk.Within(target, at) {
-				return git.Conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
-			}
-		}
-		if e.Bare {
-			continue
-		}
-		for _, held := range gitdir.BranchesInUse(e.AdminDir) {
-			if held == p.Branch {
-				c := git.Conflict("", r.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
-				c.Branch = p.Branch
-				return c
-			}
+		at := disk.Resolved(e.Path)
+		switch {
+		case e.Bare:
+		case e.Path != "" && at == target:
+			return git.Conflict(p.Agent, r.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
+		case e.Path != "" && disk.Within(target, at):
+			return git.Conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
+		case slices.Contains(gitdir.BranchesInUse(e.AdminDir), p.Branch):
+			c := git.Conflict("", r.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
+			c.Branch = p.Branch
+			return c
 		}
 	}
 	return checkPlace(p, mine)
@@ -289,18 +282,16 @@ func withParents(plans []Plan) []string {
 // checkPlace refuses a path that `git worktree add` would refuse only after the branch was created.
 // mine says that the same plan is registered already: then the directory may be what is left of it.
 func checkPlace(p Plan, mine bool) error {
-	info, err := os.Lstat(p.Path)
+	_, linkErr := os.Lstat(p.Path)
+	info, err := os.Stat(p.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(linkErr, fs.ErrNotExist), errors.Is(linkErr, syscall.ENOTDIR):
 		return checkParent(p)
+	case linkErr != nil:
+		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(linkErr))
 	case err != nil:
-		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
-	case info.Mode()&fs.ModeSymlink != 0:
-		if info, err = os.Stat(p.Path); err != nil {
-			return git.Conflict(p.Agent, "", "worktree path %s: a symbolic link to nothing", p.Path)
-		}
-	}
-	if !info.IsDir() {
+		return git.Conflict(p.Agent, "", "worktree path %s: a symbolic link to nothing", p.Path)
+	case !info.IsDir():
 		return git.Conflict(p.Agent, "", "worktree path %s: a file is in the way", p.Path)
 	}
 	content, err := os.ReadDir(p.Path)
