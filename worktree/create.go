@@ -281,8 +281,7 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 // besideHalfMade reports whether git could not read the registration of another worktree. Mostly another git is adding that one,
 // and has made the file but not written it yet: the reason that git gives for an empty file is another one with each libc.
 func besideHalfMade(err error) bool {
-	failed, ok := errors.AsType[*git.Error](err)
-	return ok && failed.Said("failed to read ") && failed.Said("/commondir: ")
+	return git.Said(err, "failed to read ") && git.Said(err, "/commondir: ")
 }
 
 // clear moves what a failed add has left to the trash.

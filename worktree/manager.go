@@ -234,7 +234,7 @@ func Empty(dir string) (bool, error) {
 func firstCommit(ctx context.Context, repo git.Repo, message string) error {
 	commit := []string{"-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--no-verify", "--message", message}
 	err := repo.Run(ctx, commit...)
-	if failed, ok := errors.AsType[*git.Error](err); ok && (failed.Said("tell me who you are") || failed.Said("empty ident")) {
+	if git.Said(err, "tell me who you are", "empty ident") {
 		return repo.WithEnv(objects.Author...).Run(ctx, commit...)
 	}
 	return err

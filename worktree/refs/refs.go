@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
@@ -112,7 +113,7 @@ func (r *Store) Apply(ctx context.Context, changes []Change) error {
 		}
 		return err
 	})
-	if failed, ok := errors.AsType[*git.Error](err); ok && (failed.Said("but expected") || failed.Said("reference already exists")) {
+	if git.Said(err, "but expected", "reference already exists") {
 		return fmt.Errorf("%w: %w", ErrMoved, err)
 	}
 	return err
@@ -187,8 +188,11 @@ func (r *Store) Retry(ctx context.Context, what string, change func() error) err
 	for {
 		err := change()
 		file := LockInTheWay(err)
-		if file == "" && !folderGone(err) {
-			return r.refusedByHook(what, err)
+		switch gone := git.Said(err, "unable to create directory for"); {
+		case git.Said(err, "aborted by hook"):
+			return &HookError{Ref: what, CommonDir: r.Repository.CommonDir, Err: err}
+		case file == "" && !gone:
+			return err
 		}
 		select {
 		case <-deadline.C:
@@ -213,33 +217,17 @@ func (e *HookError) Error() string {
 
 func (e *HookError) Unwrap() error { return e.Err }
 
-// refusedByHook returns a *HookError if git says that a hook has refused, else err.
-func (r *Store) refusedByHook(what string, err error) error {
-	var failed *git.Error
-	if !errors.As(err, &failed) || !failed.Said("aborted by hook") {
-		return err
-	}
-	return &HookError{Ref: what, CommonDir: r.Repository.CommonDir, Err: err}
-}
-
-// folderGone reports whether git could not make the folder of a ref.
-func folderGone(err error) bool {
-	var failed *git.Error
-	return errors.As(err, &failed) && failed.Said("unable to create directory for")
-}
+// lockThere matches what git says of a lock file that exists.
+var lockThere = lazyregexp.New(`(?s)Unable to create '(.+?\.lock)': File exists`)
 
 // LockInTheWay returns the lock file named in git's message, "" for another error.
 func LockInTheWay(err error) string {
-	var failed *git.Error
-	if !errors.As(err, &failed) {
-		return ""
+	if failed, ok := errors.AsType[*git.Error](err); ok {
+		if found := lockThere().FindStringSubmatch(failed.Stderr); found != nil {
+			return found[1]
+		}
 	}
-	_, rest, found := strings.Cut(failed.Stderr, "Unable to create '")
-	file, why, ok := strings.Cut(rest, "': ")
-	if !found || !ok || !strings.HasPrefix(why, "File exists") || !strings.HasSuffix(file, ".lock") {
-		return ""
-	}
-	return file
+	return ""
 }
 
 func (r *Store) stillLocked(what, file string, err error) error {
