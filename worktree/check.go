@@ -148,12 +148,9 @@ var lockFiles = []string{
 	"Gemfile.lock", "composer.lock", "mix.lock",
 }
 
-// setUpFormat is changed when worktrees set up by an older paw must be set up again.
-const setUpFormat = "1"
-
 // Fingerprint returns a hash of what a set-up copies, links and runs.
 func (s Setup) Fingerprint() string {
-	text, _ := json.Marshal([]any{setUpFormat, s.Copy, s.Link, s.Command, s.For})
+	text, _ := json.Marshal([]any{s.Copy, s.Link, s.Command, s.For})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }

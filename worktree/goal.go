@@ -156,7 +156,7 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 // git switch that it names.
 func (v *move) refuseOtherBranch(ctx context.Context) error {
 	now := v.m.branchAt(v.at.Checkout)
-	if v.Branch == "" || now == v.Branch {
+	if now == v.Branch {
 		return nil
 	}
 	in := "git -C " + git.Quote(v.at.Path)
