@@ -33,6 +33,11 @@ func (m *Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 // decides whether it has taken place: git moves the branch last. If it has not, files and index are put
 // back, except files that somebody else has written. EndMove may be repeated.
 func (m *Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
+	return m.endMove(ctx, c, func(string) {})
+}
+
+// endMove is EndMove that calls step after each step of a rewind.
+func (m *Moves) endMove(ctx context.Context, c gitdir.Checkout, step func(name string)) (*Ended, error) {
 	if j, err := journal.Read(c.AdminDir); j == nil && err == nil {
 		return nil, nil
 	}
@@ -45,9 +50,13 @@ func (m *Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) 
 	if j == nil || err != nil {
 		return nil, err
 	}
-	ended, v := &Ended{Journal: *j}, &move{Journal: *j, m: m, at: at, step: func(string) {}}
-	if j.Ref == "HEAD" {
-		return v.endRewind(ctx)
+	ended, v := &Ended{Journal: *j}, &move{Journal: *j, m: m, at: at, step: step}
+	if j.Ref == "HEAD" { // what the rewind did is done from wherever that was cut, which may itself be cut, and repeated
+		if ended.Kept, err = v.again(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		ended.Moved = !v.Back
+		return ended, v.close()
 	}
 	if ended.Moved, err = m.reached(ctx, m.head(ctx, c), j); err != nil {
 		return nil, err
@@ -75,17 +84,6 @@ func strangers(names []string) string {
 		named += ", ..."
 	}
 	return named + " are neither as before nor as after it, and stay as they are"
-}
-
-// endRewind ends a rewind that paw was killed in. It does what the rewind did, from wherever that was
-// cut: it saves what is there now, unless all of that is in the rescue or the goal, and goes to the
-// goal. It may itself be cut, and repeated.
-func (v *move) endRewind(ctx context.Context) (*Ended, error) {
-	kept, err := v.again(context.WithoutCancel(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return &Ended{Journal: v.Journal, Moved: !v.Back, Kept: kept}, v.close()
 }
 
 // takeBack goes back to the state before a rewind that failed, and returns the cause. The journal then

@@ -215,7 +215,7 @@ func (r *rewind) commitNow(ctx context.Context) (string, error) {
 	}
 	var parents []string
 	if r.Staged {
-		tree, err := r.stagedTree(ctx)
+		tree, err := snapshot.RepoWithIndex(r.Top, r.Real.File).Line(ctx, git.Quietly("write-tree")...)
 		if err != nil {
 			return "", err
 		}
@@ -226,11 +226,6 @@ func (r *rewind) commitNow(ctx context.Context) (string, error) {
 		parents = append(parents, staged)
 	}
 	return r.Commit(ctx, r.now, "before a rewind to "+r.to.Commit+"\n", parents...)
-}
-
-// stagedTree makes a tree of the index.
-func (r *rewind) stagedTree(ctx context.Context) (string, error) {
-	return snapshot.RepoWithIndex(r.Top, r.Real.File).Line(ctx, git.Quietly("write-tree")...)
 }
 
 // apply moves files, HEAD and index, in this order. git checks all files before it writes the first
