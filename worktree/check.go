@@ -38,7 +38,7 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 	if e != nil {
 		p.Path = e.Path
 	}
-	if !c.madeWhole(p.Path) {
+	if admin, err := gitdir.Linked(p.Path, c.Repository.CommonDir, ""); err != nil || !disk.Exists(gitdir.FilledMark(admin)) {
 		if _, err := c.m.Create(ctx, []Plan{p}, nil); err != nil {
 			return "", err
 		}
@@ -51,12 +51,6 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 		return "", err
 	}
 	return p.Path, nil
-}
-
-// madeWhole reports whether the worktree at path exists and is complete.
-func (c Checks) madeWhole(path string) bool {
-	admin, err := gitdir.Linked(path, c.Repository.CommonDir, "")
-	return err == nil && disk.Exists(gitdir.FilledMark(admin))
 }
 
 // Show puts a check worktree to a commit, files and HEAD, like Rewind. Uncommitted files and commits

@@ -92,12 +92,6 @@ func (m *Manager) newFilling(ctx context.Context) *filling {
 	}}
 }
 
-// abandon stops all that is being filled.
-func (f *filling) abandon() {
-	f.cancel()
-	f.running.Wait()
-}
-
 // finish undoes the creations that failed.
 func (m *Manager) finish(ctx context.Context, creations []*creation) ([]Made, error) {
 	var made []Made
@@ -167,7 +161,8 @@ func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(str
 			return
 		}
 		if err != nil {
-			f.abandon()
+			f.cancel()
+			f.running.Wait()
 			err = errors.Join(err, m.undoLocked(context.WithoutCancel(ctx), x, creations))
 		}
 		for _, c := range creations {

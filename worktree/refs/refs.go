@@ -196,7 +196,10 @@ func (r *Store) Retry(ctx context.Context, what string, change func() error) err
 		}
 		select {
 		case <-deadline.C:
-			return r.stillLocked(what, file, err)
+			if info, statErr := os.Lstat(file); statErr == nil {
+				return &LockedError{Ref: what, File: file, Age: time.Since(info.ModTime()), CommonDir: r.Repository.CommonDir}
+			}
+			return err // the lock file is gone; there may be another one
 		case <-ctx.Done():
 			return ctx.Err()
 		default: // git itself has waited already
@@ -228,14 +231,6 @@ func LockInTheWay(err error) string {
 		}
 	}
 	return ""
-}
-
-func (r *Store) stillLocked(what, file string, err error) error {
-	info, statErr := os.Lstat(file)
-	if statErr != nil { // The lock file is gone; there may be another one.
-		return err
-	}
-	return &LockedError{Ref: what, File: file, Age: time.Since(info.ModTime()), CommonDir: r.Repository.CommonDir}
 }
 
 // Asked runs git update-ref -z --stdin in repo, with further arguments, for changes and others in one

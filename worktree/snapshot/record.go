@@ -282,9 +282,6 @@ func readLast(admin, dir string) (before last) {
 	return before
 }
 
-// forgetLast removes what the last snapshot has kept, which may name objects that are gone.
-func forgetLast(dir string) { os.Remove(lastFile(dir)) }
-
 // same reports whether the last snapshot has recorded the same files, and none can have changed since.
 func (r *recording) same() bool {
 	return r.last.Seen != "" && r.last.Seen == r.seen && r.last.Index == r.Real.Content && !r.recent

@@ -127,7 +127,7 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 			return shot, err
 		}
 		if scratchDir != "" {
-			forgetLast(scratchDir)
+			os.Remove(lastFile(scratchDir)) // it may name objects that are gone
 		}
 	}
 }
