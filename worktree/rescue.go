@@ -109,44 +109,29 @@ func (r *rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (t
 	} else if err != nil {
 		return "", false, err
 	}
-	tree, err = settledTree(ctx, repo.WithEnv("GIT_INDEX_FILE="+file))
-	if git.ExitCode(err) > 0 {
-		return "", false, nil
-	}
-	return tree, true, err
-}
-
-func settledTree(ctx context.Context, repo git.Repo) (string, error) {
-	out, err := repo.Output(ctx, git.Quietly("ls-files", "--unmerged", "-z")...)
-	if err != nil {
-		return "", err
-	}
-	if out != "" {
-		if _, err := repo.Input(ctx, []byte(ourSide(out)), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
-			return "", err
-		}
-	}
-	return repo.Line(ctx, git.Quietly("write-tree")...)
-}
-
-// ourSide turns the output of `ls-files --unmerged -z` into an input for `update-index -z
-// --index-info` that resolves each conflict.
-func ourSide(unmerged string) string {
-	var input strings.Builder
-	settled := ""                                     // path whose own side was seen last
-	for _, line := range git.NulSeparated(unmerged) { // by name, then by stage: base, ours, theirs; the last written one counts
-		info, name, _ := strings.Cut(line, "\t")
-		fields := strings.Fields(info) // mode, id, stage
-		if len(fields) != 3 || name == settled {
+	repo = repo.WithEnv("GIT_INDEX_FILE=" + file)
+	entries, err := snapshot.ListIndex(ctx, repo, file)
+	var settled strings.Builder
+	ours := ""                  // path whose own side was seen last
+	for _, e := range entries { // by name, then by stage: base, ours, theirs; the last written one counts
+		if e.Stage == "0" || e.Name == ours {
 			continue
 		}
-		if fields[2] == "2" {
-			settled = name
+		if e.Stage == "2" {
+			ours = e.Name
 		}
-		fmt.Fprintf(&input, "0 %s\t%s\x00", strings.Repeat("0", len(fields[1])), name)
-		fmt.Fprintf(&input, "%s %s 0\t%s\x00", fields[0], fields[1], name)
+		fmt.Fprintf(&settled, "0 %s\t%s\x00%s %s 0\t%s\x00", strings.Repeat("0", len(e.ID)), e.Name, e.Mode, e.ID, e.Name)
 	}
-	return input.String()
+	if err == nil && settled.Len() > 0 {
+		_, err = repo.Input(ctx, []byte(settled.String()), git.Quietly("update-index", "-z", "--index-info")...)
+	}
+	if err == nil {
+		tree, err = repo.Line(ctx, git.Quietly("write-tree")...)
+	}
+	if err != nil && ctx.Err() == nil {
+		return "", false, nil //nolint:nilerr // the index itself is kept
+	}
+	return tree, true, err
 }
 
 // looseCommits returns the commits that the git directory of a worktree names and no ref of the
