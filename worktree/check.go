@@ -64,7 +64,7 @@ func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef strin
 	if err != nil {
 		return "", err
 	}
-	untouched, noted := leftByCheck(path), gitdir.Line(checkMark(admin))
+	untouched, noted := leftByCheck(path, admin), gitdir.Line(checkMark(admin))
 	done, err := c.m.Moves().Show(ctx, path, commit, RewindOptions{Rescue: rescueRef, Command: "paw check"})
 	if err != nil {
 		return done.Ref, err
@@ -108,17 +108,10 @@ func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, en
 }
 
 // leftByCheck reports whether a worktree's content is unchanged since the last check.
-func leftByCheck(path string) bool {
-	admin, err := gitdir.Target(filepath.Join(path, ".git"))
-	if err != nil {
-		return false
-	}
+func leftByCheck(path, admin string) bool {
 	noted, err := os.ReadFile(leftMark(admin))
-	if err != nil {
-		return false
-	}
-	now, err := imprint(path)
-	return err == nil && bytes.Equal(noted, now[:])
+	now, nowErr := imprint(path)
+	return errors.Join(err, nowErr) == nil && bytes.Equal(noted, now[:])
 }
 
 // PlaceOf returns the path of the worktree that Place made for an owner, "" for none.

@@ -43,15 +43,6 @@ func (r *Refs) Resolve(ref string) string {
 	return ""
 }
 
-// LeadsTo returns the ref that a symbolic ref names, "" for any other ref.
-func (r *Refs) LeadsTo(ref string) string {
-	target, symbolic := strings.CutPrefix(Line(filepath.Join(r.CommonDir, filepath.FromSlash(ref))), "ref:")
-	if !symbolic {
-		return ""
-	}
-	return strings.TrimSpace(target)
-}
-
 // lines returns the whole lines of packed-refs; git ends each line, so what follows the last end is cut off.
 func (r *Refs) lines() ([]byte, error) {
 	r.read.Do(func() {

@@ -105,11 +105,13 @@ func (r *Store) BranchTip(ctx context.Context, name string) (string, error) {
 	if found[ref] == "" || err != nil {
 		return "", err
 	}
-	target := (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).LeadsTo(ref)
+	target := ""
 	if cfg, err := gitdir.ReadCore(r.Repository.CommonDir); err != nil || !cfg.RefsInFiles() || cfg.IgnoreCase {
 		if target, err = r.objects.Home().Line(ctx, "for-each-ref", "--format=%(symref)", ref); err != nil {
 			return "", err
 		}
+	} else if to, symbolic := strings.CutPrefix(gitdir.Line(filepath.Join(r.Repository.CommonDir, ref)), "ref:"); symbolic {
+		target = strings.TrimSpace(to)
 	}
 	if target != "" {
 		return "", git.Conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(target, "refs/heads/"))
