@@ -93,14 +93,14 @@ func (u *Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	if err == nil {
 		err = gitdir.Verify(path, u.Repository.CommonDir, "")
 	}
+	if err == nil {
+		err = os.WriteFile(unpreparedMark(admin), nil, 0o666)
+	}
 	if err != nil {
 		return []Problem{{Path: ".", What: err.Error()}}
 	}
 	if disk.Exists(checkMark(admin)) {
 		s.Copy, s.Link = slices.Concat(s.Copy, s.Link), nil
-	}
-	if err := os.WriteFile(unpreparedMark(admin), nil, 0o666); err != nil {
-		return []Problem{{Path: ".", What: err.Error()}}
 	}
 	problems := u.bring(ctx, path, s)
 	if s.Command != "" && ctx.Err() == nil {
