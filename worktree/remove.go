@@ -203,8 +203,8 @@ func (r *Registry) madeFor(e Entry, p Plan) error {
 // would hold the branch for ever, is moved to the trash folder. A worktree that is not locked, not
 // paw's or missing is no error.
 func (m *Manager) Release(ctx context.Context, p Plan) error {
-	return m.Registry().eachAt(ctx, p, func(e Entry) error {
-		if !ownedBy(e, p) {
+	return m.Registry().eachLinked(ctx, func(e Entry) error {
+		if e.Path == "" || !ownedBy(e, p) {
 			return nil
 		}
 		if info, err := os.Lstat(filepath.Join(p.Path, ".git")); err == nil && info.IsDir() {
@@ -226,8 +226,8 @@ func (m *Manager) Release(ctx context.Context, p Plan) error {
 // Lock locks the worktree of p again if it was unlocked, and reports whether it was. Without the
 // lock `git worktree prune` removes the registration of a worktree whose disk is not mounted.
 func (r *Registry) Lock(ctx context.Context, p Plan) (locked bool, err error) {
-	err = r.eachAt(ctx, p, func(e Entry) error {
-		if made := r.madeFor(e, p) == nil; e.Locked || !made {
+	err = r.eachLinked(ctx, func(e Entry) error {
+		if e.Locked || e.Path == "" || !disk.SamePath(e.Path, p.Path) || r.madeFor(e, p) != nil {
 			return nil
 		}
 		locked = true
@@ -242,16 +242,6 @@ func lockFor(e Entry, p Plan) error {
 		return err
 	}
 	return disk.RemoveFile(releasedMark(e.AdminDir))
-}
-
-// eachAt calls do for the registrations at the path of p, under the repository lock.
-func (r *Registry) eachAt(ctx context.Context, p Plan, do func(Entry) error) error {
-	return r.eachLinked(ctx, func(e Entry) error {
-		if e.Path == "" || !disk.SamePath(e.Path, p.Path) {
-			return nil
-		}
-		return do(e)
-	})
 }
 
 // eachLinked calls do for the registrations of all linked worktrees, under the repository lock.
