@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
@@ -254,41 +255,23 @@ func CheckBranchName(name string) error {
 	return nil
 }
 
+// branchProblems say what each group of badBranch matches.
+var (
+	badBranch = lazyregexp.New(`(^$)|(^(?:@|HEAD)$)|(^-)|(^refs/)|(\.\.)|(@\{)|(\.$)|([ ~^:?*\[\\])|([\x00-\x1f\x7f])|(^/|//|/$)|((?:^|/)\.)|(\.lock(?:/|$))`)
+
+	branchProblems = []string{
+		"empty", "reserved by git", "begins with a dash", "a full ref name, give the branch alone", "contains ..", "contains @{", "ends with a dot",
+		"contains a blank or one of ~ ^ : ? * [ \\", "contains a control character", "has an empty part between slashes",
+		"has a part that begins with a dot", "has a part that ends with .lock",
+	}
+)
+
 func branchProblem(name string) string {
-	switch {
-	case name == "":
-		return "empty"
-	case name == "@" || name == "HEAD":
-		return "reserved by git"
-	case strings.HasPrefix(name, "-"):
-		return "begins with a dash"
-	case strings.HasPrefix(name, "refs/"):
-		return "a full ref name, give the branch alone"
-	case strings.Contains(name, ".."):
-		return "contains .."
-	case strings.Contains(name, "@{"):
-		return "contains @{"
-	case strings.HasSuffix(name, "."):
-		return "ends with a dot"
-	case strings.ContainsAny(name, " ~^:?*[\\"):
-		return "contains a blank or one of ~ ^ : ? * [ \\"
+	if found := badBranch().FindStringSubmatchIndex(name); found != nil {
+		return branchProblems[slices.IndexFunc(found[2:], func(at int) bool { return at >= 0 })/2]
 	}
-	for i := 0; i < len(name); i++ {
-		if name[i] < 0x20 || name[i] == 0x7f {
-			return "contains a control character"
-		}
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		switch {
-		case part == "":
-			return "has an empty part between slashes"
-		case strings.HasPrefix(part, "."):
-			return "has a part that begins with a dot"
-		case strings.HasSuffix(part, ".lock"):
-			return "has a part that ends with .lock"
-		case len(part) > longestComponent:
-			return fmt.Sprintf("has a part longer than %d bytes", longestComponent)
-		}
+	if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return len(part) > longestComponent }) {
+		return fmt.Sprintf("has a part longer than %d bytes", longestComponent)
 	}
 	return ""
 }
