@@ -227,7 +227,8 @@ func (m *Manager) Release(ctx context.Context, p Plan) error {
 // lock `git worktree prune` removes the registration of a worktree whose disk is not mounted.
 func (r *Registry) Lock(ctx context.Context, p Plan) (locked bool, err error) {
 	err = r.eachLinked(ctx, func(e Entry) error {
-		if e.Locked || e.Path == "" || !disk.SamePath(e.Path, p.Path) || r.madeFor(e, p) != nil {
+		made := e.Path != "" && disk.SamePath(e.Path, p.Path) && r.madeFor(e, p) == nil
+		if e.Locked || !made {
 			return nil
 		}
 		locked = true

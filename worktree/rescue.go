@@ -129,7 +129,7 @@ func (r *rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (t
 		tree, err = repo.Line(ctx, git.Quietly("write-tree")...)
 	}
 	if err != nil && ctx.Err() == nil {
-		return "", false, nil //nolint:nilerr // the index itself is kept
+		return "", false, nil // the index itself is kept
 	}
 	return tree, true, err
 }
