@@ -131,7 +131,7 @@ func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	if l.Head != from {
 		return nil, other, ErrBranchMoved
 	}
-	may, found, err := m.mayGo(ctx, l, from, filesFrom)
+	may, found, err := m.mayGo(ctx, l, from, to, filesFrom)
 	if err != nil {
 		return nil, other, err
 	}

@@ -64,8 +64,8 @@ func (m *Moves) handed(ctx context.Context, from, to, earlier string) ([]objects
 }
 
 // mayGo reports which files of a checkout equal filesFrom, among those where filesFrom differs from
-// from. The others are returned as obstacles.
-func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
+// from. The others are returned as obstacles, with what is in the way of a file of to that filesFrom does not have.
+func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, to, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
 	if filesFrom == "" {
 		return map[string]bool{}, nil, nil
 	}
@@ -81,7 +81,21 @@ func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom str
 			found, may[c.Name] = append(found, Obstacle{c.Name, "changed"}), true
 		}
 	}
-	return may, found, nil
+	moves, err := m.objects.ChangesBetween(ctx, filesFrom, to)
+	gone := map[string]bool{}
+	for _, c := range moves {
+		gone[c.Name] = c.Gone
+	}
+	for _, c := range moves {
+		if !c.Added || !may[c.Name] || err != nil {
+			continue
+		}
+		var at string
+		if at, err = obstacleAt(l.Top, c.Name, gone); at != "" {
+			found = append(found, Obstacle{at, "untracked"})
+		}
+	}
+	return may, found, err
 }
 
 // asHanded reports for each change whether the file already has the new content, as git compares
