@@ -270,10 +270,11 @@ var hideTags = "git config --add log.excludeDecoration " + errs.Quote(ownRefs[0]
 
 // decorationNote says whether git log will show turn tags, for a repository that is about to get its first ones.
 func decorationNote(ctx context.Context, m *worktree.Manager, hide bool) []string {
-	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
+	shown, err := m.Remotes().Decorated(ctx, ownRefs...)
+	if err != nil || len(shown) == 0 {
 		return nil
 	}
-	if hide && m.Remotes().Undecorate(ctx, ownRefs...) == nil {
+	if hide && m.Remotes().Undecorate(ctx, shown) == nil {
 		return []string{"turn tags stay out of the log here (log.excludeDecoration in .git/config)"}
 	}
 	return []string{"turn tags will show in git log; " + errs.Line("paw doctor --fix") + " keeps them out (log.excludeDecoration)"}

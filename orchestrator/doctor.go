@@ -315,12 +315,13 @@ func (f *findings) examineDecoration(ctx context.Context, h *app.App, fix bool) 
 	if tags, err := turns.AllTags(ctx, m); err != nil || len(tags) == 0 {
 		return
 	}
-	if hidden, err := m.Remotes().Undecorated(ctx, ownRefs...); err != nil || hidden {
+	shown, err := m.Remotes().Decorated(ctx, ownRefs...)
+	if err != nil || len(shown) == 0 {
 		return
 	}
 	if !fix {
 		f.fine("turn tags show in git log", "paw doctor --fix")
-	} else if err := m.Remotes().Undecorate(ctx, ownRefs...); err != nil {
+	} else if err := m.Remotes().Undecorate(ctx, shown); err != nil {
 		f.wrong(errs.WithHints(err, hideTags))
 	} else {
 		f.fine("git log no longer names turn tags: " + hideTags)

@@ -28,8 +28,8 @@ type Checks struct {
 	m *Manager
 }
 
-// Place makes the worktree of p for checks, with a detached HEAD; p's branch only exists meanwhile.
-// An existing one is used, wherever it is now. With an error the path is "".
+// Place makes the worktree of p for checks; p has no branch. An existing worktree is used, wherever it is
+// now. With an error the path is "".
 func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 	e, err := c.m.Registry().find(ctx, madeBy(p.Owner))
 	if err != nil {
@@ -38,46 +38,19 @@ func (c Checks) Place(ctx context.Context, p Plan) (path string, err error) {
 	if e != nil {
 		p.Path = e.Path
 	}
-	if !c.madeWhole(p.Path) {
-		if err := c.dropBranch(ctx, p.Branch, p.Base); err != nil {
-			return "", err
-		}
+	if admin, err := gitdir.Linked(p.Path, c.Repository.CommonDir, ""); err != nil || !disk.Exists(gitdir.FilledMark(admin)) {
 		if _, err := c.m.Create(ctx, []Plan{p}, nil); err != nil {
 			return "", err
 		}
 	}
 	admin, err := gitdir.Linked(p.Path, c.Repository.CommonDir, "")
+	if err == nil && !disk.Exists(checkMark(admin)) {
+		err = os.WriteFile(checkMark(admin), nil, 0o666)
+	}
 	if err != nil {
 		return "", err
 	}
-	if !disk.Exists(checkMark(admin)) {
-		if err := os.WriteFile(checkMark(admin), nil, 0o666); err != nil {
-			return "", err
-		}
-	}
-	branch, head := gitdir.Head(admin, &gitdir.Refs{CommonDir: c.Repository.CommonDir})
-	if branch == p.Branch && head != "" {
-		if err := git.In(p.Path).Run(ctx, git.Quietly("update-ref", "--no-deref", "HEAD", head)...); err != nil {
-			return "", err
-		}
-	}
-	return p.Path, c.dropBranch(ctx, p.Branch, "")
-}
-
-// madeWhole reports whether the worktree at path exists and is complete.
-func (c Checks) madeWhole(path string) bool {
-	admin, err := gitdir.Linked(path, c.Repository.CommonDir, "")
-	return err == nil && disk.Exists(gitdir.FilledMark(admin))
-}
-
-// dropBranch deletes the branch that a check worktree was made with, unless it is at the commit
-// keep.
-func (c Checks) dropBranch(ctx context.Context, branch, keep string) error {
-	tip, err := c.m.Refs().BranchTip(ctx, branch)
-	if err != nil || tip == "" || tip == keep {
-		return err
-	}
-	return c.m.Refs().Delete(ctx, map[string]string{"refs/heads/" + branch: tip})
+	return p.Path, nil
 }
 
 // Show puts a check worktree to a commit, files and HEAD, like Rewind. Uncommitted files and commits
@@ -91,7 +64,7 @@ func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef strin
 	if err != nil {
 		return "", err
 	}
-	untouched, noted := leftByCheck(path), gitdir.Line(checkMark(admin))
+	untouched, noted := leftByCheck(path, admin), gitdir.Line(checkMark(admin))
 	done, err := c.m.Moves().Show(ctx, path, commit, RewindOptions{Rescue: rescueRef, Command: "paw check"})
 	if err != nil {
 		return done.Ref, err
@@ -135,17 +108,10 @@ func (c Checks) Run(ctx context.Context, path, command string, out io.Writer, en
 }
 
 // leftByCheck reports whether a worktree's content is unchanged since the last check.
-func leftByCheck(path string) bool {
-	admin, err := gitdir.Target(filepath.Join(path, ".git"))
-	if err != nil {
-		return false
-	}
+func leftByCheck(path, admin string) bool {
 	noted, err := os.ReadFile(leftMark(admin))
-	if err != nil {
-		return false
-	}
-	now, err := imprint(path)
-	return err == nil && bytes.Equal(noted, now[:])
+	now, nowErr := imprint(path)
+	return errors.Join(err, nowErr) == nil && bytes.Equal(noted, now[:])
 }
 
 // PlaceOf returns the path of the worktree that Place made for an owner, "" for none.
@@ -169,12 +135,9 @@ var lockFiles = []string{
 	"Gemfile.lock", "composer.lock", "mix.lock",
 }
 
-// setUpFormat is changed when worktrees set up by an older paw must be set up again.
-const setUpFormat = "1"
-
 // Fingerprint returns a hash of what a set-up copies, links and runs.
 func (s Setup) Fingerprint() string {
-	text, _ := json.Marshal([]any{setUpFormat, s.Copy, s.Link, s.Command, s.For})
+	text, _ := json.Marshal([]any{s.Copy, s.Link, s.Command, s.For})
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }

@@ -131,7 +131,7 @@ func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	if l.Head != from {
 		return nil, other, ErrBranchMoved
 	}
-	may, found, err := m.mayGo(ctx, l, from, filesFrom)
+	may, found, err := m.mayGo(ctx, l, from, to, filesFrom)
 	if err != nil {
 		return nil, other, err
 	}
@@ -224,17 +224,8 @@ func (r *rewind) movesSubmodule(c objects.Change) string {
 	return "mkdir -p " + git.Quote(filepath.Join(r.Top, c.Name)) + " && " + in + " update-index --add --cacheinfo " + git.Quote("160000,"+c.ID+","+c.Name)
 }
 
-// inTheWay returns a *ConflictError for anything at a path that comes back and that the rescue
-// snapshot does not contain: ignored files, which git would overwrite, and embedded repositories.
-func (r *rewind) inTheWay(ctx context.Context, changes []objects.Change) error {
-	names, err := r.ignoredInTheWay(ctx, changes)
-	if err == nil && len(names) > 0 {
-		err = git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, names[0])
-	}
-	return err
-}
-
-// ignoredInTheWay returns the ignored files and embedded repositories at paths that come back.
+// ignoredInTheWay returns what is at paths that come back and the rescue snapshot does not contain: ignored
+// files, which git would overwrite, and embedded repositories.
 func (r *rewind) ignoredInTheWay(ctx context.Context, changes []objects.Change) (names []string, err error) {
 	gone := map[string]bool{}
 	for _, c := range changes {

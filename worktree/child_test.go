@@ -15,7 +15,6 @@ import (
 
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
-	"paw/worktree/journal"
 	"paw/worktree/refs"
 )
 
@@ -71,15 +70,7 @@ func endInSteps(ctx context.Context, m *Moves, path string, step func(string)) e
 	if err != nil {
 		return err
 	}
-	at, err := m.lockPlace(ctx, gitdir.Checkout{Path: path, AdminDir: admin})
-	if err != nil {
-		return err
-	}
-	defer at.release()
-	j, err := journal.Read(admin)
-	if j != nil {
-		_, err = (&move{Journal: *j, m: m, at: at, step: step}).endRewind(ctx)
-	}
+	_, err = m.endMove(ctx, gitdir.Checkout{Path: path, AdminDir: admin}, step)
 	return err
 }
 

@@ -34,6 +34,7 @@ type Made struct {
 	Existed       bool   // complete before the call, and possibly in use
 	Warning       string // the post-checkout hook failed; the worktree itself is right
 	Snapshot      string // snapshot whose files FromSnapshot has put there since, "" for none
+	Rescue        string // refs for what only the git directory of an earlier worktree led to, "" for none
 }
 
 // creation holds the progress of one plan.
@@ -91,12 +92,6 @@ func (m *Manager) newFilling(ctx context.Context) *filling {
 	}}
 }
 
-// abandon stops all that is being filled.
-func (f *filling) abandon() {
-	f.cancel()
-	f.running.Wait()
-}
-
 // finish undoes the creations that failed.
 func (m *Manager) finish(ctx context.Context, creations []*creation) ([]Made, error) {
 	var made []Made
@@ -105,6 +100,9 @@ func (m *Manager) finish(ctx context.Context, creations []*creation) ([]Made, er
 	for _, c := range creations {
 		if c.err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", c.plan.Agent, c.err))
+			if c.made.Rescue != "" {
+				errs = append(errs, fmt.Errorf("what was staged is kept in %s", c.made.Rescue))
+			}
 			failed = append(failed, c)
 			continue
 		}
@@ -136,7 +134,7 @@ func (m *Manager) register(ctx context.Context, plans []Plan, report func(string
 		}
 		// Another process, or a git that a killed paw has started, is filling one of the worktrees:
 		// wait without the repository lock, then try again.
-		file, err := gitdir.LockFile(ctx, gitdir.FillingLock(busy))
+		file, err := gitdir.Waiting{}.Await(ctx, gitdir.FillingLock(busy), gitdir.LockWait)
 		if err != nil {
 			return nil, err
 		}
@@ -163,7 +161,8 @@ func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(str
 			return
 		}
 		if err != nil {
-			f.abandon()
+			f.cancel()
+			f.running.Wait()
 			err = errors.Join(err, m.undoLocked(context.WithoutCancel(ctx), x, creations))
 		}
 		for _, c := range creations {
@@ -242,12 +241,16 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 	if c.plan.Beside != "" && !m.Repository.Unbared { // git gives the new worktree the sparse patterns of the one that it is asked in
 		from = git.In(c.plan.Beside)
 	}
+	at := []string{"--", c.plan.Path, c.plan.Branch}
+	if c.plan.Branch == "" {
+		at = []string{"--detach", "--", c.plan.Path, c.plan.Base}
+	}
 	within, cancel := finishing(ctx)
 	defer cancel()
 	var err error
 	poll.Until(within, poll.Tick, refs.LockPatience, func() bool {
-		if err = from.WithFile(x.file).Run(within, "worktree", "add", "--quiet", "--no-checkout",
-			"--lock", "--reason", c.plan.Owner, "--", c.plan.Path, c.plan.Branch); err != nil {
+		add := append([]string{"worktree", "add", "--quiet", "--no-checkout", "--lock", "--reason", c.plan.Owner}, at...)
+		if err = from.WithFile(x.file).Run(within, add...); err != nil {
 			err = errors.Join(err, m.clear(ctx, c.plan))
 		}
 		return !besideHalfMade(err)
@@ -273,8 +276,7 @@ func (m *Manager) add(ctx context.Context, x exclusive, c *creation) error {
 // besideHalfMade reports whether git could not read the registration of another worktree. Mostly another git is adding that one,
 // and has made the file but not written it yet: the reason that git gives for an empty file is another one with each libc.
 func besideHalfMade(err error) bool {
-	failed, ok := errors.AsType[*git.Error](err)
-	return ok && failed.Said("failed to read ") && failed.Said("/commondir: ")
+	return git.Said(err, "failed to read ") && git.Said(err, "/commondir: ")
 }
 
 // clear moves what a failed add has left to the trash.

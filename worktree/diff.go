@@ -51,6 +51,7 @@ func sameAsMain(here, main string) bool {
 	return sameContent(here, main)
 }
 
+// sameContent reports whether two files of the same size have the same content.
 func sameContent(a, b string) bool {
 	first, err := os.Open(a)
 	if err != nil {
@@ -62,18 +63,17 @@ func sameContent(a, b string) bool {
 		return false
 	}
 	defer second.Close()
-	var one, two [64 * 1024]byte
-	for {
-		n, errA := io.ReadFull(first, one[:])
-		k, errB := io.ReadFull(second, two[:])
-		if !bytes.Equal(one[:n], two[:k]) {
-			return false
-		}
-		if errA != nil || errB != nil {
-			return ended(errA) && ended(errB)
-		}
-	}
+	_, err = io.Copy(sameAs{second}, first)
+	return err == nil
 }
 
-// ended reports whether an error of io.ReadFull means the end of the file.
-func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
+// sameAs fails at the first byte written that its reader does not have as the next one.
+type sameAs struct{ io.Reader }
+
+func (s sameAs) Write(written []byte) (int, error) {
+	have := make([]byte, len(written))
+	if _, err := io.ReadFull(s, have); err != nil || !bytes.Equal(have, written) {
+		return 0, errors.New("another content")
+	}
+	return len(written), nil
+}

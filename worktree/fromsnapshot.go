@@ -25,14 +25,15 @@ func (m *Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef stri
 	if disk.Exists(restoredMark(admin)) {
 		return false, nil
 	}
-	changed, err := git.In(path).Output(ctx, "-c", "core.fsmonitor=false", "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=all")
-	if err != nil {
-		return false, err
-	}
-	if changed != "" {
-		if rescued, err = m.rescueUnlessSame(ctx, path, snapshot, rescueRef); err != nil {
-			return rescued, err
+	now, err := m.snapshots.Take(ctx, path, "", "paw: before the files of "+snapshot+" were put back")
+	if err == nil && now.Head != "" { // not clean
+		var same bool
+		if same, err = m.objects.SameTree(ctx, now.Commit, snapshot); err == nil && !same {
+			rescued, err = true, m.refs.Keep(ctx, now.Commit, rescueRef)
 		}
+	}
+	if err != nil {
+		return rescued, err
 	}
 	// Hooks belong to a checkout and must not run, and submodules must not change even if the user
 	// has told git to change them.
@@ -42,19 +43,6 @@ func (m *Moves) FromSnapshot(ctx context.Context, path, snapshot, rescueRef stri
 		return rescued, err
 	}
 	return rescued, os.WriteFile(restoredMark(admin), nil, 0o666)
-}
-
-// rescueUnlessSame keeps the worktree's files under ref, unless they equal the snapshot.
-func (m *Moves) rescueUnlessSame(ctx context.Context, path, snapshot, ref string) (bool, error) {
-	now, err := m.snapshots.Take(ctx, path, ref, "paw: before the files of "+snapshot+" were put back")
-	if err != nil {
-		return false, err
-	}
-	same, err := m.objects.SameTree(ctx, now.Commit, snapshot)
-	if err != nil || !same {
-		return true, err
-	}
-	return false, m.refs.Delete(ctx, map[string]string{ref: now.Commit})
 }
 
 // restoredMark exists once a worktree has got the files of its snapshot.

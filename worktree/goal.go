@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/journal"
@@ -32,6 +33,11 @@ func (m *Moves) EndMoveIn(ctx context.Context, path string) (*Ended, error) {
 // decides whether it has taken place: git moves the branch last. If it has not, files and index are put
 // back, except files that somebody else has written. EndMove may be repeated.
 func (m *Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) {
+	return m.endMove(ctx, c, func(string) {})
+}
+
+// endMove is EndMove that calls step after each step of a rewind.
+func (m *Moves) endMove(ctx context.Context, c gitdir.Checkout, step func(name string)) (*Ended, error) {
 	if j, err := journal.Read(c.AdminDir); j == nil && err == nil {
 		return nil, nil
 	}
@@ -44,9 +50,13 @@ func (m *Moves) EndMove(ctx context.Context, c gitdir.Checkout) (*Ended, error) 
 	if j == nil || err != nil {
 		return nil, err
 	}
-	ended, v := &Ended{Journal: *j}, &move{Journal: *j, m: m, at: at, step: func(string) {}}
-	if j.Ref == "HEAD" {
-		return v.endRewind(ctx)
+	ended, v := &Ended{Journal: *j}, &move{Journal: *j, m: m, at: at, step: step}
+	if j.Ref == "HEAD" { // what the rewind did is done from wherever that was cut, which may itself be cut, and repeated
+		if ended.Kept, err = v.again(context.WithoutCancel(ctx)); err != nil {
+			return nil, err
+		}
+		ended.Moved = !v.Back
+		return ended, v.close()
 	}
 	if ended.Moved, err = m.reached(ctx, m.head(ctx, c), j); err != nil {
 		return nil, err
@@ -74,17 +84,6 @@ func strangers(names []string) string {
 		named += ", ..."
 	}
 	return named + " are neither as before nor as after it, and stay as they are"
-}
-
-// endRewind ends a rewind that paw was killed in. It does what the rewind did, from wherever that was
-// cut: it saves what is there now, unless all of that is in the rescue or the goal, and goes to the
-// goal. It may itself be cut, and repeated.
-func (v *move) endRewind(ctx context.Context) (*Ended, error) {
-	kept, err := v.again(context.WithoutCancel(ctx))
-	if err != nil {
-		return nil, err
-	}
-	return &Ended{Journal: v.Journal, Moved: !v.Back, Kept: kept}, v.close()
 }
 
 // takeBack goes back to the state before a rewind that failed, and returns the cause. The journal then
@@ -155,7 +154,7 @@ func (v *move) again(ctx context.Context) (kept string, err error) {
 // git switch that it names.
 func (v *move) refuseOtherBranch(ctx context.Context) error {
 	now := v.m.branchAt(v.at.Checkout)
-	if v.Branch == "" || now == v.Branch {
+	if now == v.Branch {
 		return nil
 	}
 	in := "git -C " + git.Quote(v.at.Path)
@@ -281,22 +280,11 @@ func (v *move) trackIgnored(ctx context.Context, repo git.Repo) error {
 
 // ignoredOf returns the names of those changed files that git ignores where repo runs.
 func ignoredOf(ctx context.Context, repo git.Repo, changes []objects.Change) (map[string]bool, error) {
-	if len(changes) == 0 {
-		return nil, nil
-	}
 	names := make([]string, len(changes))
 	for i, c := range changes {
-		names[i] = "./" + c.Name // A leading colon would be magic.
+		names[i] = c.Name
 	}
-	out, err := repo.Input(ctx, git.NulTerminated(names), snapshot.Privately("check-ignore", "--no-index", "-z", "--stdin")...)
-	if err != nil && git.ExitCode(err) != 1 { // 1 means that none is ignored.
-		return nil, err
-	}
-	ignored := map[string]bool{}
-	for _, name := range git.NulSeparated(out) {
-		ignored[strings.TrimPrefix(name, "./")] = true
-	}
-	return ignored, nil
+	return repo.Ignored(ctx, names, "--no-index")
 }
 
 // ignoreFile is the name of files with git's rules on which files to ignore.
@@ -306,24 +294,19 @@ const ignoreFile = ".gitignore"
 // every ignored file. spare takes them out of the current tree, which the rescue gets, and returns the
 // other changes. A file at whose path the goal has a folder, or the other way round, is not spared.
 func (r *rewind) spare(ctx context.Context, changes []objects.Change) ([]objects.Change, error) {
-	if !slices.ContainsFunc(changes, ignores) {
+	if !slices.ContainsFunc(changes, func(c objects.Change) bool { return !c.Gone && path.Base(c.Name) == ignoreFile }) {
 		return changes, nil
 	}
-	untracked, comes := map[string]bool{}, map[string]bool{}
+	untracked := map[string]bool{}
 	for _, name := range r.Untracked {
 		untracked[name] = true
 	}
-	for _, c := range changes {
-		for at := c.Name; !c.Gone && at != "."; at = path.Dir(at) { // its folders, as well
-			comes[at] = at == c.Name || comes[at]
-		}
-	}
-	var leaving []objects.Change
-	for _, c := range changes {
-		if _, folder := comes[c.Name]; c.Gone && untracked[c.Name] && !folder && !below(c.Name, comes) {
-			leaving = append(leaving, c)
-		}
-	}
+	comes := slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool { return c.Gone })
+	leaving := slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool {
+		return !c.Gone || !untracked[c.Name] || slices.ContainsFunc(comes, func(in objects.Change) bool {
+			return disk.Inside(in.Name, c.Name, "/") || disk.Inside(c.Name, in.Name, "/")
+		})
+	})
 	if len(leaving) == 0 {
 		return changes, nil
 	}
@@ -338,18 +321,6 @@ func (r *rewind) spare(ctx context.Context, changes []objects.Change) ([]objects
 	}
 	r.now, err = r.Repo.Line(ctx, git.Quietly("write-tree")...)
 	return slices.DeleteFunc(changes, func(c objects.Change) bool { return spared[c.Name] }), err
-}
-
-func ignores(c objects.Change) bool { return !c.Gone && path.Base(c.Name) == ignoreFile }
-
-// below reports whether a file comes where the path has a folder.
-func below(name string, comes map[string]bool) bool {
-	for at := path.Dir(name); at != "."; at = path.Dir(at) {
-		if comes[at] {
-			return true
-		}
-	}
-	return false
 }
 
 // ignoredByGoal returns the names of those changed files that git would ignore with the rules of the

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 
@@ -42,40 +43,29 @@ func (m *Moves) HandedFiles(ctx context.Context, c gitdir.Checkout, from, to, ea
 	return m.objects.Commit(ctx, objects.NewCommit{Tree: tree, Parents: []string{from}, Message: "paw: not committed in " + c.Path + "\n", Own: true})
 }
 
-// handed lists the paths at which from and to differ and earlier, a snapshot, differs from both its
-// HEAD and from.
+// handed lists the changes from the commit from to earlier, a snapshot, at paths where from and to differ
+// and earlier differs from its HEAD.
 func (m *Moves) handed(ctx context.Context, from, to, earlier string) ([]objects.Change, error) {
-	between, err := m.objects.ChangesBetween(ctx, from, to)
-	if err != nil {
-		return nil, err
-	}
 	head, err := m.objects.SnapshotHead(ctx, earlier)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := m.objects.ChangesBetween(ctx, head, earlier)
-	if err != nil {
-		return nil, err
-	}
-	was := map[string]objects.Change{}
-	for _, c := range between {
-		was[c.Name] = c
-	}
-	var found []objects.Change
-	for _, c := range taken {
-		before, moves := was[c.Name]
-		if !moves || c.Gitlink() || before.Gitlink() || before.OldEntry() == c.Entry() {
-			continue
+	changes, err := m.objects.ChangesBetween(ctx, from, earlier)
+	for _, pair := range [][2]string{{from, to}, {head, earlier}} {
+		between, betweenErr := m.objects.ChangesBetween(ctx, pair[0], pair[1])
+		err = errors.Join(err, betweenErr)
+		files := map[string]bool{}
+		for _, c := range between {
+			files[c.Name] = !c.Gitlink()
 		}
-		c.OldMode, c.OldID = before.OldMode, before.OldID
-		found = append(found, c)
+		changes = slices.DeleteFunc(slices.Clone(changes), func(c objects.Change) bool { return c.Gitlink() || !files[c.Name] })
 	}
-	return found, nil
+	return changes, err
 }
 
 // mayGo reports which files of a checkout equal filesFrom, among those where filesFrom differs from
-// from. The others are returned as obstacles.
-func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
+// from. The others are returned as obstacles, with what is in the way of a file of to that filesFrom does not have.
+func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, to, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
 	if filesFrom == "" {
 		return map[string]bool{}, nil, nil
 	}
@@ -91,7 +81,21 @@ func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, filesFrom str
 			found, may[c.Name] = append(found, Obstacle{c.Name, "changed"}), true
 		}
 	}
-	return may, found, nil
+	moves, err := m.objects.ChangesBetween(ctx, filesFrom, to)
+	gone := map[string]bool{}
+	for _, c := range moves {
+		gone[c.Name] = c.Gone
+	}
+	for _, c := range moves {
+		if !c.Added || !may[c.Name] || err != nil {
+			continue
+		}
+		var at string
+		if at, err = obstacleAt(l.Top, c.Name, gone); at != "" {
+			found = append(found, Obstacle{at, "untracked"})
+		}
+	}
+	return may, found, err
 }
 
 // asHanded reports for each change whether the file already has the new content, as git compares

@@ -20,33 +20,26 @@ func filesAs(ctx context.Context, repo git.Repo, index, dir, top string, changes
 		return nil, err
 	}
 	defer snapshot.DropIndex(file)
-	differs, err := changedFiles(ctx, repo)
+	if err := snapshot.Refresh(ctx, repo); err != nil {
+		return nil, err
+	}
+	var differ string
+	err = git.Unasked(func(options []string) (err error) {
+		differ, err = repo.Output(ctx, git.Quietly(append(options, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)...)
+		return err
+	})
 	same := map[string]bool{}
 	for _, c := range changes {
-		same[c.Name] = !differs[c.Name]
+		same[c.Name] = true
 		if entry(c) == "" {
 			info, err := os.Lstat(filepath.Join(top, c.Name))
 			same[c.Name] = err != nil || info.IsDir()
 		}
 	}
+	for _, name := range git.NulSeparated(differ) {
+		same[name] = false
+	}
 	return same, err
-}
-
-// changedFiles returns the paths whose files differ from repo's index, as git compares files.
-func changedFiles(ctx context.Context, repo git.Repo) (map[string]bool, error) {
-	if err := snapshot.Refresh(ctx, repo); err != nil {
-		return nil, err
-	}
-	var out string
-	err := git.Unasked(func(options []string) (err error) {
-		out, err = repo.Output(ctx, git.Quietly(append(options, "diff-files", "--name-only", "-z", "--no-renames", "--ignore-submodules=all")...)...)
-		return err
-	})
-	differs := map[string]bool{}
-	for _, name := range git.NulSeparated(out) {
-		differs[name] = true
-	}
-	return differs, err
 }
 
 // indexWith copies an index, which may be missing, to a scratch file in dir in which the changed paths

@@ -76,12 +76,11 @@ func (m *Manager) inspect(ctx context.Context, path, saved string) (dirt Dirt, c
 	if err := m.Journals().SettledAt(ctx, gitdir.Checkout{Path: path, AdminDir: admin}); err != nil {
 		return Dirt{}, false, err
 	}
-	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path, dirt: &dirt, compared: &compared}
-	if err := i.look(ctx); err != nil {
-		return Dirt{}, false, err
+	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path}
+	if err = i.look(ctx); err == nil {
+		i.Detached, err = m.rescues().unkeptCommits(ctx, path, admin, saved)
 	}
-	dirt.Detached, err = m.rescues().unkeptCommits(ctx, path, admin, saved)
-	return dirt, compared, err
+	return i.Dirt, i.compared, err
 }
 
 // forgive removes the uncommitted files from dirt if the commit p.Saved has all of the worktree's
@@ -102,12 +101,6 @@ func (m *Manager) holdsOnly(ctx context.Context, path, scratch, commit string) b
 		return false
 	}
 	defer drop()
-	if scratch == "" {
-		if scratch, err = os.MkdirTemp("", "paw"); err != nil { // A folder in the worktree's git directory would look like a change.
-			return false
-		}
-		defer func() { _ = os.RemoveAll(scratch) }()
-	}
 	shot, err := reader.Snapshots().TakeWithin(ctx, path, "", "paw: now\n", scratch, snapshot.Budget{})
 	if err != nil || shot.Staged || shot.Unmerged || len(shot.NotSaved) > 0 {
 		return false
@@ -122,14 +115,14 @@ func (m *Manager) holdsOnly(ctx context.Context, path, scratch, commit string) b
 
 // inspection inspects one worktree, or a submodule of it.
 type inspection struct {
+	Dirt
 	m           *Manager
 	path, admin string // directory of the worktree, and its git directory
 	main        string // same path in the main checkout, "" if missing
-	dirt        *Dirt
-	compared    *bool // set if the main checkout or stores of submodules were compared
+	compared    bool   // the main checkout or stores of submodules were compared
 }
 
-func (i inspection) look(ctx context.Context) error {
+func (i *inspection) look(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "paw") // A folder in the git directory would look like a change.
 	if err != nil {
 		return err
@@ -142,19 +135,19 @@ func (i inspection) look(ctx context.Context) error {
 	defer l.Drop()
 	for _, name := range l.Changed {
 		if l.Hides(name) {
-			i.dirt.Hidden = append(i.dirt.Hidden, name)
+			i.Hidden = append(i.Hidden, name)
 		} else {
-			i.dirt.Uncommitted = append(i.dirt.Uncommitted, name)
+			i.Uncommitted = append(i.Uncommitted, name)
 		}
 	}
-	i.dirt.Uncommitted = disk.SortedPaths(i.dirt.Uncommitted, l.Indexed, l.Submodules)
-	i.dirt.Untracked, i.dirt.Embedded = l.Untracked, l.Embedded
+	i.Uncommitted = disk.SortedPaths(i.Uncommitted, l.Indexed, l.Submodules)
+	i.Untracked, i.Embedded = l.Untracked, l.Embedded
 	for _, name := range l.Ignored {
 		if err := i.addIgnored(name); err != nil {
 			return err
 		}
 	}
-	i.dirt.Operation = gitdir.Operation(i.admin)
+	i.Operation = gitdir.Operation(i.admin)
 	return i.lookIntoSubmodules(ctx, l.Real.Submodules)
 }
 
@@ -168,13 +161,13 @@ func (m *Manager) Unfinished(path string) (string, error) {
 	return gitdir.Operation(admin), nil
 }
 
-func (i inspection) addIgnored(name string) error {
-	*i.compared = true
+func (i *inspection) addIgnored(name string) error {
+	i.compared = true
 	if folder, ok := strings.CutSuffix(name, "/"); ok {
 		return i.lookIntoFolder(folder)
 	}
 	if i.main == "" || !sameAsMain(filepath.Join(i.path, name), filepath.Join(i.main, name)) {
-		i.dirt.Ignored = append(i.dirt.Ignored, name)
+		i.Ignored = append(i.Ignored, name)
 	}
 	return nil
 }
@@ -182,7 +175,7 @@ func (i inspection) addIgnored(name string) error {
 // lookIntoFolder inspects a folder that is ignored as a whole, which git does not: it collects
 // repositories at any depth, and notes whether the main checkout lacks anything. name is relative
 // to the worktree.
-func (i inspection) lookIntoFolder(name string) error {
+func (i *inspection) lookIntoFolder(name string) error {
 	own := false
 	err := filepath.WalkDir(filepath.Join(i.path, name), func(at string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -194,7 +187,7 @@ func (i inspection) lookIntoFolder(name string) error {
 		}
 		switch {
 		case d.IsDir() && (disk.Exists(filepath.Join(at, ".git")) || gitdir.Is(at)):
-			i.dirt.Embedded = append(i.dirt.Embedded, relative)
+			i.Embedded = append(i.Embedded, relative)
 			return fs.SkipDir
 		case !d.IsDir():
 			own = own || i.main == "" || !copiedFrom(filepath.Join(i.main, relative), at)
@@ -202,7 +195,7 @@ func (i inspection) lookIntoFolder(name string) error {
 		return nil
 	})
 	if own {
-		i.dirt.Aside = append(i.dirt.Aside, name+"/")
+		i.Aside = append(i.Aside, name+"/")
 	}
 	return err
 }
@@ -223,16 +216,26 @@ func copiedFrom(main, here string) bool {
 
 // lookIntoSubmodules inspects checked-out submodules like worktrees, and the stores of all
 // submodules there ever were: stores are in the worktree's git directory, and removed with it.
-func (i inspection) lookIntoSubmodules(ctx context.Context, submodules []string) error {
+func (i *inspection) lookIntoSubmodules(ctx context.Context, submodules []string) error {
 	checkedOut := map[string]bool{}
 	for _, name := range submodules {
 		store, there := gitdir.Of(filepath.Join(i.path, name))
 		if !there {
 			continue
 		}
-		checkedOut[store], *i.compared = true, true
-		if err := i.lookIntoSubmodule(ctx, name, store); err != nil {
+		checkedOut[store], i.compared = true, true
+		inner := inspection{m: i.m, path: filepath.Join(i.path, name), admin: store}
+		if i.main != "" {
+			inner.main = filepath.Join(i.main, name)
+		}
+		if err := errors.Join(inner.look(ctx), i.lookIntoStore(ctx, name, store)); err != nil {
 			return err
+		}
+		if !inner.Clean() {
+			i.Submodules = append(i.Submodules, name)
+		}
+		for _, aside := range inner.Aside {
+			i.Aside = append(i.Aside, name+"/"+aside)
 		}
 	}
 	stores, err := storesIn(i.admin)
@@ -244,41 +247,24 @@ func (i inspection) lookIntoSubmodules(ctx context.Context, submodules []string)
 			continue
 		}
 		name, err := filepath.Rel(filepath.Join(i.admin, "modules"), store)
-		if err != nil {
-			return err
+		if err == nil {
+			err = i.lookIntoStore(ctx, name, store)
 		}
-		if err := i.lookIntoStore(ctx, name, store); err != nil {
+		if err != nil {
 			return err
 		}
 		// What the index and reflogs of the store hold besides its refs cannot be told without its
 		// files.
-		i.dirt.Aside = append(i.dirt.Aside, storeOf(name))
+		i.Aside = append(i.Aside, storeOf(name))
 	}
-	i.dirt.Submodules, i.dirt.Aside = disk.SortedPaths(i.dirt.Submodules), disk.SortedPaths(i.dirt.Aside)
+	i.Submodules, i.Aside = disk.SortedPaths(i.Submodules), disk.SortedPaths(i.Aside)
 	return nil
-}
-
-func (i inspection) lookIntoSubmodule(ctx context.Context, name, store string) error {
-	inner := inspection{m: i.m, path: filepath.Join(i.path, name), admin: store, dirt: &Dirt{}, compared: i.compared}
-	if i.main != "" {
-		inner.main = filepath.Join(i.main, name)
-	}
-	if err := inner.look(ctx); err != nil {
-		return err
-	}
-	if !inner.dirt.Clean() {
-		i.dirt.Submodules = append(i.dirt.Submodules, name)
-	}
-	for _, aside := range inner.dirt.Aside {
-		i.dirt.Aside = append(i.dirt.Aside, name+"/"+aside)
-	}
-	return i.lookIntoStore(ctx, name, store)
 }
 
 // lookIntoStore looks for commits that the submodule's remotes do not have. Commits of branches,
 // stashes and HEAD count as work. Commits that only a tag or a reflog names may be the remote's, or
 // useless; they are kept.
-func (i inspection) lookIntoStore(ctx context.Context, name, store string) error {
+func (i *inspection) lookIntoStore(ctx context.Context, name, store string) error {
 	// The store's worktree may be gone, and git would go there first.
 	repo := git.In(store).WithEnv("GIT_DIR="+store, "GIT_WORK_TREE="+store)
 	list := func(args ...string) (string, error) {
@@ -289,12 +275,12 @@ func (i inspection) lookIntoStore(ctx context.Context, name, store string) error
 		return err
 	}
 	if work != "" {
-		i.dirt.Submodules = append(i.dirt.Submodules, name)
+		i.Submodules = append(i.Submodules, name)
 		return nil
 	}
 	more, err := list("--all", "--reflog", "--not", "--remotes")
 	if more != "" {
-		i.dirt.Aside = append(i.dirt.Aside, storeOf(name))
+		i.Aside = append(i.Aside, storeOf(name))
 	}
 	return err
 }

@@ -74,6 +74,7 @@ func TestSetUpLinksNothingIntoACheckWorktree(t *testing.T) {
 	w.link("../../packages/core", "node_modules/@x/core")
 	w.write("data/rows", "1\n")
 	p := w.plan("check")
+	p.Branch, p.CreateBranch = "", false
 	place, err := w.m.Checks().Place(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,9 @@ func TestSetUpOfCheckWorktreeFollowsLockFiles(t *testing.T) {
 	first := commit("package-lock.json", "a\n")
 	other := commit("readme", "b\n")
 	deep := commit("web/requirements-dev.txt", "c\n")
-	place, err := w.m.Checks().Place(t.Context(), w.plan("check"))
+	p := w.plan("check")
+	p.Branch, p.CreateBranch = "", false
+	place, err := w.m.Checks().Place(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,18 +54,18 @@ func (r *Registry) List(ctx context.Context) ([]Entry, error) {
 	if !main.Bare {
 		main.Branch, main.Head = gitdir.Head(main.AdminDir, refs)
 	}
-	admins, err := r.adminDirs()
-	if err != nil {
+	root := filepath.Join(r.Repository.CommonDir, "worktrees")
+	linked, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	entries := []Entry{main}
-	for _, admin := range admins {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	for _, item := range linked {
+		if item.IsDir() {
+			entries = append(entries, readEntry(filepath.Join(root, item.Name()), refs))
 		}
-		entries = append(entries, readEntry(admin, refs))
 	}
-	return entries, nil
+	return entries, ctx.Err()
 }
 
 // find returns the first worktree that the function is accepts, nil for none.
@@ -75,25 +75,6 @@ func (r *Registry) find(ctx context.Context, is func(Entry) bool) (*Entry, error
 		return &entries[at], nil
 	}
 	return nil, err
-}
-
-// adminDirs lists the git directories of the linked worktrees.
-func (r *Registry) adminDirs() ([]string, error) {
-	root := filepath.Join(r.Repository.CommonDir, "worktrees")
-	found, err := os.ReadDir(root)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var dirs []string
-	for _, item := range found {
-		if item.IsDir() {
-			dirs = append(dirs, filepath.Join(root, item.Name()))
-		}
-	}
-	return dirs, nil
 }
 
 func readEntry(admin string, refs *gitdir.Refs) Entry {

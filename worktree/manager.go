@@ -6,6 +6,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -233,7 +234,7 @@ func Empty(dir string) (bool, error) {
 func firstCommit(ctx context.Context, repo git.Repo, message string) error {
 	commit := []string{"-c", "commit.gpgSign=false", "commit", "--quiet", "--allow-empty", "--no-verify", "--message", message}
 	err := repo.Run(ctx, commit...)
-	if failed, ok := errors.AsType[*git.Error](err); ok && (failed.Said("tell me who you are") || failed.Said("empty ident")) {
+	if git.Said(err, "tell me who you are", "empty ident") {
 		return repo.WithEnv(objects.Author...).Run(ctx, commit...)
 	}
 	return err
@@ -247,8 +248,9 @@ func Alone(ctx context.Context, dir string) (unlock func(), err error) {
 	if err != nil {
 		return func() {}, err
 	}
-	if err := gitdir.WaitForLock(ctx, file); err != nil {
-		return func() {}, fmt.Errorf("%s: %w", dir, err)
+	if locked, err := gitdir.TryLock(ctx, file, gitdir.LockWait); !locked {
+		file.Close()
+		return func() {}, fmt.Errorf("%s: %w", dir, cmp.Or(err, ctx.Err(), gitdir.ErrBusy))
 	}
 	return func() { file.Close() }, nil
 }

@@ -182,7 +182,7 @@ func (v *move) advance(ctx context.Context, other untouched) error {
 		v.Refs = nil
 	}
 	if err := v.filesAndIndex(ctx, other); err != nil {
-		if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("index.lock': File exists") {
+		if git.Said(err, "index.lock': File exists") {
 			err = &IndexLockedError{v.at.indexLock()}
 		}
 		return err
@@ -212,7 +212,7 @@ func (v *move) filesAndIndex(ctx context.Context, other untouched) (err error) {
 	}
 	files := plainly("read-tree", "-m", "-u", v.Was, v.Becomes)
 	err = repo.RunWhole(ctx, files...)
-	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("not uptodate") { // or only written anew as they were
+	if git.Said(err, "not uptodate") { // or only written anew as they were
 		if err = snapshot.Refresh(ctx, repo); err == nil {
 			err = repo.RunWhole(ctx, files...)
 		}
@@ -285,10 +285,10 @@ func (m *Moves) moveRef(ctx context.Context, repo git.Repo, ref, to, from, log s
 		args = git.Quietly("-c", "core.logAllRefUpdates=true", "update-ref", "-m", log)
 	}
 	err := m.refs.Asked(ctx, repo, ref, []refs.Change{{Ref: ref, To: to, From: from}}, others, args...)
-	if failed, ok := errors.AsType[*git.Error](err); ok && failed.Said("but expected") {
-		if failed.Said("'" + ref + "'") {
-			return ErrBranchMoved
-		}
+	switch moved := git.Said(err, "but expected"); {
+	case moved && git.Said(err, "'"+ref+"'"):
+		return ErrBranchMoved
+	case moved:
 		return fmt.Errorf("%w: %w", refs.ErrMoved, err)
 	}
 	return err

@@ -473,6 +473,33 @@ func TestCutLandingOfHandedFiles(t *testing.T) {
 	}
 }
 
+// TestFolderInPlaceOfAHandedFileIsInTheWay has a file that was handed over as deleted, and where the user has made a folder since: git
+// does not see files outside of a sparse checkout.
+func TestFolderInPlaceOfAHandedFileIsInTheWay(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		w := newMoving(t)
+		if sparse {
+			w.git("sparse-checkout", "set", "--cone", "t")
+		}
+		v := w.move()
+		index := []string{"GIT_INDEX_FILE=" + filepath.Join(realTemp(t), "index")}
+		gitWith(t, w.Dir, index, "read-tree", v.From)
+		gitWith(t, w.Dir, index, "update-index", "--force-remove", "keep.txt")
+		v.FilesFrom = w.git("commit-tree", "-m", "handed", "-p", v.From, gitWith(t, w.Dir, index, "write-tree"))
+		if err := os.Remove(filepath.Join(w.Dir, "keep.txt")); err != nil {
+			t.Fatal(err)
+		}
+		w.write("keep.txt/deep/mine", "mine\n")
+		err := w.advance(v)
+		if hindered, ok := errors.AsType[*ObstacleError](err); !ok || !slices.Contains(hindered.Obstacles, Obstacle{"keep.txt/deep/mine", "untracked"}) {
+			t.Errorf("sparse %v: got %v", sparse, err)
+		}
+		if got := readFile(t, filepath.Join(w.Dir, "keep.txt/deep/mine")); got != "mine\n" {
+			t.Errorf("sparse %v: got %q", sparse, got)
+		}
+	}
+}
+
 // TestLandingWhoseGitWasKilled finds what a git leaves that was killed while it wrote files: some are new, one is torn, some are
 // gone and not written again, the index is the old one and its lock is left. What the user has done since stays, and is named.
 func TestLandingWhoseGitWasKilled(t *testing.T) {

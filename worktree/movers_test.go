@@ -26,7 +26,6 @@ var movers = map[string]string{
 	"worktree/fromsnapshot.go:FromSnapshot":     "a worktree that is new",
 	"worktree/snapshot/judge.go:asCheckedOut":   "a folder of its own",
 	"worktree/objects/history.go:TreeOfEntries": "a scratch index",
-	"worktree/check.go:Place":                   "to the same commit, where nobody works",
 	"worktree/create.go:createRefs":             "branches that are new",
 	"worktree/restore.go:undoLocked":            "branches that were new",
 	"worktree/remove.go:DeleteBranches":         "branches that are checked out nowhere",

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -19,12 +20,13 @@ import (
 // Plan describes a worktree to make for an agent.
 type Plan struct {
 	Agent        string
-	Branch       string
+	Branch       string            // "" for none: HEAD is detached at Base
 	Path         string            // absolute path, missing or of an empty directory
-	Base         string            // commit id that a new branch starts from
+	Base         string            // commit id that a new branch, or a detached HEAD, starts from
 	Refs         map[string]string // further refs (name -> id) to make together with all branches
 	CreateBranch bool              // false if the branch exists
 	TakeBack     bool              // the worktree exists: paw has made and released it
+	restores     bool              // see Restore
 
 	Beside string // worktree whose sparse patterns the new one gets, "" for the main one
 
@@ -77,7 +79,7 @@ func (m *Manager) check(ctx context.Context, plans []Plan, entries []Entry) (map
 		return nil, err
 	}
 	for _, p := range plans {
-		if err := m.checkBranch(p, branches, fold); err != nil {
+		if err := m.checkBranch(p, branches, entries, fold); err != nil {
 			return nil, err
 		}
 		if err := m.Registry().checkRegistry(p, entries); err != nil {
@@ -108,7 +110,7 @@ func freeBranch(name string, branches map[string]string) string {
 
 // check checks the plan alone.
 func (p Plan) check() error {
-	if err := refs.CheckBranchName(p.Branch); err != nil {
+	if err := refs.CheckBranchName(p.Branch); err != nil && p.Branch != "" {
 		c := git.Conflict(p.Agent, "", "%v", err)
 		if free := strings.TrimLeft(p.Branch, "-"); refs.CheckBranchName(free) == nil {
 			c.Branch, c.Free = p.Branch, free
@@ -124,7 +126,7 @@ func (p Plan) check() error {
 	if strings.ContainsAny(p.Owner, "\n\r\x00") {
 		return git.Conflict(p.Agent, "", "owner %q: contains a line break", p.Owner)
 	}
-	if p.CreateBranch && !gitdir.IsOID(p.Base) {
+	if (p.CreateBranch || p.Branch == "") && !gitdir.IsOID(p.Base) {
 		return git.Conflict(p.Agent, "", "base %q: not a commit id", p.Base)
 	}
 	return nil
@@ -154,10 +156,16 @@ func apart(p, other Plan, fold func(string) string) error {
 	return nil
 }
 
-func (m *Manager) checkBranch(p Plan, branches map[string]string, fold func(string) string) error {
+func (m *Manager) checkBranch(p Plan, branches map[string]string, entries []Entry, fold func(string) string) error {
+	if p.Branch == "" {
+		return nil
+	}
 	oid, exists := branches[p.Branch]
 	if p.CreateBranch && exists && oid != p.Base {
 		return git.Conflict(p.Agent, "", "branch %s: exists already", p.Branch)
+	}
+	if at := slices.IndexFunc(entries, func(e Entry) bool { return ownedBy(e, p) }); !p.CreateBranch && !exists && at >= 0 && entries[at].LastHead() != "" {
+		return git.Conflict(p.Agent, "git branch "+p.Branch+" "+entries[at].LastHead(), "branch %s: does not exist any more", p.Branch)
 	}
 	if !p.CreateBranch && !exists {
 		return git.Conflict(p.Agent, "git branch "+p.Branch, "branch %s: does not exist", p.Branch)
@@ -190,28 +198,21 @@ func (r *Registry) checkRegistry(p Plan, entries []Entry) error {
 	}
 	mine := false
 	for _, e := range entries {
-		if ownedBy(e, p) || p.TakeBack && released(e, p) {
+		if mayReplace(e, p) || p.TakeBack && released(e, p) {
 			mine = true
 			continue
 		}
-		if e.Path != "" && !e.Bare {
-			at := disk.Resolved(e.Path)
-			if at == target {
-				return git.Conflict(p.Agent, r.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
-			}
-			if disk.Within(target, at) {
-				return git.Conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
-			}
-		}
-		if e.Bare {
-			continue
-		}
-		for _, held := range gitdir.BranchesInUse(e.AdminDir) {
-			if held == p.Branch {
-				c := git.Conflict("", r.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
-				c.Branch = p.Branch
-				return c
-			}
+		at := disk.Resolved(e.Path)
+		switch {
+		case e.Bare:
+		case e.Path != "" && at == target:
+			return git.Conflict(p.Agent, r.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
+		case e.Path != "" && disk.Within(target, at):
+			return git.Conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
+		case slices.Contains(gitdir.BranchesInUse(e.AdminDir), p.Branch):
+			c := git.Conflict("", r.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
+			c.Branch = p.Branch
+			return c
 		}
 	}
 	return checkPlace(p, mine)
@@ -269,9 +270,8 @@ func withBranch(e Entry) string {
 func withParents(plans []Plan) []string {
 	var names []string
 	for _, p := range plans {
-		names = append(names, p.Branch)
-		for i, c := range p.Branch {
-			if c == '/' {
+		for i, c := range p.Branch + "/" {
+			if c == '/' && i > 0 {
 				names = append(names, p.Branch[:i])
 			}
 		}
@@ -282,18 +282,16 @@ func withParents(plans []Plan) []string {
 // checkPlace refuses a path that `git worktree add` would refuse only after the branch was created.
 // mine says that the same plan is registered already: then the directory may be what is left of it.
 func checkPlace(p Plan, mine bool) error {
-	info, err := os.Lstat(p.Path)
+	_, linkErr := os.Lstat(p.Path)
+	info, err := os.Stat(p.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(linkErr, fs.ErrNotExist), errors.Is(linkErr, syscall.ENOTDIR):
 		return checkParent(p)
+	case linkErr != nil:
+		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(linkErr))
 	case err != nil:
-		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
-	case info.Mode()&fs.ModeSymlink != 0:
-		if info, err = os.Stat(p.Path); err != nil {
-			return git.Conflict(p.Agent, "", "worktree path %s: a symbolic link to nothing", p.Path)
-		}
-	}
-	if !info.IsDir() {
+		return git.Conflict(p.Agent, "", "worktree path %s: a symbolic link to nothing", p.Path)
+	case !info.IsDir():
 		return git.Conflict(p.Agent, "", "worktree path %s: a file is in the way", p.Path)
 	}
 	content, err := os.ReadDir(p.Path)

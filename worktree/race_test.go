@@ -77,7 +77,7 @@ func TestAProcessThatAHookLeftBehindIsNamed(t *testing.T) {
 	gitdir.RegistryWait = 50 * time.Millisecond
 	t.Cleanup(func() { gitdir.RegistryWait = before })
 	path := filepath.Join(w.m.Repository.CommonDir, "paw", "registry.lock")
-	held, err := gitdir.LockFile(t.Context(), path)
+	held, err := gitdir.Waiting{}.Await(t.Context(), path, gitdir.LockWait)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,26 +172,19 @@ func (remotes *Remotes) Push(ctx context.Context, t Terminal, dir, remote, branc
 // excludeDecoration is git's setting for refs that git log does not show as decoration.
 const excludeDecoration = "log.excludeDecoration"
 
-// Undecorated reports whether the user's settings make git log hide the refs of all these patterns.
-func (remotes *Remotes) Undecorated(ctx context.Context, patterns ...string) (bool, error) {
-	shown, err := remotes.decorated(ctx, patterns)
-	return len(shown) == 0, err
-}
-
-// decorated returns those of the patterns that the user's settings do not name.
-func (remotes *Remotes) decorated(ctx context.Context, patterns []string) ([]string, error) {
+// Decorated returns those of some patterns of refs that git log shows as decoration.
+func (remotes *Remotes) Decorated(ctx context.Context, patterns ...string) (shown []string, err error) {
 	settings, err := remotes.settings(ctx)
-	set := settings[strings.ToLower(excludeDecoration)]
-	return slices.DeleteFunc(slices.Clone(patterns), func(pattern string) bool { return slices.Contains(set, pattern) }), err
+	hidden := settings[strings.ToLower(excludeDecoration)]
+	return slices.DeleteFunc(slices.Clone(patterns), func(pattern string) bool { return slices.Contains(hidden, pattern) }), err
 }
 
 // Undecorate makes git log hide the refs of patterns, in this repository.
-func (remotes *Remotes) Undecorate(ctx context.Context, patterns ...string) error {
-	shown, err := remotes.decorated(ctx, patterns)
-	for _, pattern := range shown {
-		if err == nil {
-			err = remotes.objects.Home().Run(ctx, "config", "--add", excludeDecoration, pattern)
+func (remotes *Remotes) Undecorate(ctx context.Context, patterns []string) error {
+	for _, pattern := range patterns {
+		if err := remotes.objects.Home().Run(ctx, "config", "--add", excludeDecoration, pattern); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }

@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/config/disk"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
-	"paw/worktree/refs"
 )
 
 // Removal says what Remove has done.
@@ -188,7 +189,7 @@ func ofAnother(e Entry, p Plan) bool {
 // branch; one that the user has locked for another reason is left alone.
 func (r *Registry) madeFor(e Entry, p Plan) error {
 	switch {
-	case ownedBy(e, p), !e.Locked && (disk.Exists(gitdir.FilledMark(e.AdminDir)) || e.Branch == p.Branch):
+	case ownedBy(e, p), !e.Locked && (disk.Exists(gitdir.FilledMark(e.AdminDir)) || e.Branch != "" && e.Branch == p.Branch):
 		return nil
 	case !e.Locked:
 		return git.Conflict("", "", "%s: not a worktree that paw made", p.Path)
@@ -202,8 +203,8 @@ func (r *Registry) madeFor(e Entry, p Plan) error {
 // would hold the branch for ever, is moved to the trash folder. A worktree that is not locked, not
 // paw's or missing is no error.
 func (m *Manager) Release(ctx context.Context, p Plan) error {
-	return m.Registry().eachAt(ctx, p, func(e Entry) error {
-		if !ownedBy(e, p) {
+	return m.Registry().eachLinked(ctx, func(e Entry) error {
+		if e.Path == "" || !ownedBy(e, p) {
 			return nil
 		}
 		if info, err := os.Lstat(filepath.Join(p.Path, ".git")); err == nil && info.IsDir() {
@@ -225,8 +226,9 @@ func (m *Manager) Release(ctx context.Context, p Plan) error {
 // Lock locks the worktree of p again if it was unlocked, and reports whether it was. Without the
 // lock `git worktree prune` removes the registration of a worktree whose disk is not mounted.
 func (r *Registry) Lock(ctx context.Context, p Plan) (locked bool, err error) {
-	err = r.eachAt(ctx, p, func(e Entry) error {
-		if made := r.madeFor(e, p) == nil; e.Locked || !made {
+	err = r.eachLinked(ctx, func(e Entry) error {
+		made := e.Path != "" && disk.SamePath(e.Path, p.Path) && r.madeFor(e, p) == nil
+		if e.Locked || !made {
 			return nil
 		}
 		locked = true
@@ -241,16 +243,6 @@ func lockFor(e Entry, p Plan) error {
 		return err
 	}
 	return disk.RemoveFile(releasedMark(e.AdminDir))
-}
-
-// eachAt calls do for the registrations at the path of p, under the repository lock.
-func (r *Registry) eachAt(ctx context.Context, p Plan, do func(Entry) error) error {
-	return r.eachLinked(ctx, func(e Entry) error {
-		if e.Path == "" || !disk.SamePath(e.Path, p.Path) {
-			return nil
-		}
-		return do(e)
-	})
 }
 
 // eachLinked calls do for the registrations of all linked worktrees, under the repository lock.
@@ -279,41 +271,40 @@ var ErrNotMerged = errors.New("not merged")
 // counts as deleted. DeleteBranches starts one git process, or two if a tip differs from into.
 func (m *Manager) DeleteBranches(ctx context.Context, expect map[string]string, into string) (stay map[string]error) {
 	stay = map[string]error{}
-	all := func(err error) map[string]error {
+	if len(expect) == 0 {
+		return stay
+	}
+	merged, err := m.Refs().MergedBranches(ctx, expect, into)
+	var x exclusive
+	if err == nil {
+		x, err = m.Registry().exclude(ctx)
+	}
+	if err != nil {
 		for branch := range expect {
 			stay[branch] = err
 		}
 		return stay
 	}
-	if len(expect) == 0 {
-		return stay
-	}
-	merged, err := m.Refs().MergedBranches(ctx, expect, into)
-	if err != nil {
-		return all(err)
-	}
-	x, err := m.Registry().exclude(ctx)
-	if err != nil {
-		return all(err)
-	}
 	defer x.release()
 	holders, err := m.Registry().Holders(ctx)
-	if err != nil {
-		return all(err)
-	}
+	tips, tipsErr := m.Refs().Branches(ctx, slices.Collect(maps.Keys(expect)))
 	var doomed []string
 	for branch, tip := range expect {
-		there, err := m.deletable(ctx, branch, tip, merged[branch], holders[branch])
-		if err != nil {
-			stay[branch] = err
-		} else if there {
+		switch now := tips[branch]; {
+		case err != nil || tipsErr != nil:
+			stay[branch] = errors.Join(err, tipsErr)
+		case now == "":
+		case now != tip:
+			stay[branch] = git.Conflict("", "", "branch %s: moved on to %s", branch, now)
+		case !merged[branch]:
+			stay[branch] = ErrNotMerged
+		case holders[branch] != "":
+			stay[branch] = git.Conflict("", "", "branch %s: checked out at %s", branch, holders[branch])
+		default:
 			doomed = append(doomed, branch)
 		}
 	}
-	remove := func(branches []string) error {
-		if len(branches) == 0 {
-			return nil
-		}
+	remove := func(branches ...string) error {
 		var input strings.Builder
 		for _, branch := range branches {
 			fmt.Fprintf(&input, "delete refs/heads/%s\x00%s\x00", branch, expect[branch])
@@ -321,35 +312,13 @@ func (m *Manager) DeleteBranches(ctx context.Context, expect map[string]string, 
 		_, err := m.Objects().Home().WithFile(x.file).Input(ctx, []byte(input.String()), "update-ref", "-z", "--stdin")
 		return err
 	}
-	if remove(doomed) == nil {
+	if len(doomed) == 0 || remove(doomed...) == nil {
 		return stay
 	}
 	for _, branch := range doomed { // One of the branches has made git refuse all.
-		if err := remove([]string{branch}); err != nil {
+		if err := remove(branch); err != nil {
 			stay[branch] = err
 		}
 	}
 	return stay
-}
-
-// deletable returns an error for a branch that must not be deleted. there is false for a missing
-// branch.
-func (m *Manager) deletable(ctx context.Context, branch, expect string, merged bool, holder string) (there bool, err error) {
-	if err := refs.CheckBranchName(branch); err != nil {
-		return false, err
-	}
-	tip, err := m.Refs().Tip(ctx, branch)
-	if tip == "" || err != nil {
-		return false, err
-	}
-	if !merged {
-		return true, ErrNotMerged
-	}
-	if tip != expect {
-		return true, git.Conflict("", "", "branch %s: moved on to %s", branch, tip)
-	}
-	if holder != "" {
-		return true, git.Conflict("", "", "branch %s: checked out at %s", branch, holder)
-	}
-	return true, nil
 }

@@ -20,18 +20,8 @@ import (
 //   - a worktree whose .git file names the place where the repository was before it was moved gets a new .git file.
 //
 // Foreign registrations are reported and not changed. The result has one line for each finding.
-func (m *Manager) Repair(ctx context.Context, owned func(reason string) bool) ([]string, error) {
-	x, err := m.Registry().exclude(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer x.release()
-	entries, err := m.Registry().List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var report []string
-	for _, e := range entries[1:] {
+func (m *Manager) Repair(ctx context.Context, owned func(reason string) bool) (report []string, err error) {
+	err = m.Registry().eachLinked(ctx, func(e Entry) error {
 		name := filepath.Base(e.AdminDir)
 		mine := e.Locked && owned(e.LockReason)
 		switch {
@@ -39,17 +29,18 @@ func (m *Manager) Repair(ctx context.Context, owned func(reason string) bool) ([
 			report = append(report, fmt.Sprintf("registration %s: half made by another program, left alone", name))
 		case halfMade(e.AdminDir):
 			if err := m.Trash().setAside(e, e.Path); err != nil {
-				return report, fmt.Errorf("registration %s: %w", name, err)
+				return fmt.Errorf("registration %s: %w", name, err)
 			}
 			report = append(report, fmt.Sprintf("registration %s: half made, moved to %s", name, m.Trash().dir()))
 		case mine && lostLink(e):
 			if err := os.WriteFile(filepath.Join(e.Path, ".git"), []byte("gitdir: "+e.AdminDir+"\n"), 0o666); err != nil {
-				return report, fmt.Errorf("%s: %w", e.Path, err)
+				return fmt.Errorf("%s: %w", e.Path, err)
 			}
 			report = append(report, fmt.Sprintf("%s: linked to the repository again", e.Path))
 		}
-	}
-	return report, nil
+		return nil
+	})
+	return report, err
 }
 
 // halfMade reports whether a registration lacks one of the files that git writes one by one:

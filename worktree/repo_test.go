@@ -61,7 +61,7 @@ func (w *world) open() {
 // fileLock stands in for the lock of package session.
 func fileLock(path string) func(context.Context) (func(), error) {
 	return func(ctx context.Context) (func(), error) {
-		f, err := gitdir.LockFile(ctx, path)
+		f, err := gitdir.Waiting{}.Await(ctx, path, gitdir.LockWait)
 		if err != nil {
 			return nil, err
 		}

@@ -46,31 +46,19 @@ type rescues struct {
 func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, whole bool, err error) {
 	repo := r.objects.Home().WithEnv("GIT_DIR=" + admin)
 	head := r.refs.HeadOf(admin)
-	tree, whole, err := r.indexTree(ctx, repo, admin)
-	if err != nil {
+	tree, whole, treeErr := r.indexTree(ctx, repo, admin)
+	ofHead := []string{"rev-parse", "--verify", head + "^{tree}"}
+	if head == "" {
+		ofHead = []string{"hash-object", "-t", "tree", "--stdin"} // the empty one
+	}
+	headTree, headErr := repo.Line(ctx, ofHead...)
+	own, ownErr := r.listOwnRefs(ctx, repo, admin)
+	loose, readable, looseErr := r.looseCommits(ctx, repo, admin, own)
+	if err := errors.Join(treeErr, headErr, ownErr, looseErr); err != nil {
 		return "", false, err
 	}
-	headTree := ""
-	if head != "" {
-		if headTree, err = repo.Line(ctx, "rev-parse", "--verify", head+"^{tree}"); err != nil {
-			return "", false, err
-		}
-	}
-	own, err := r.listOwnRefs(ctx, repo, admin)
-	if err != nil {
-		return "", false, err
-	}
-	loose, readable, err := r.looseCommits(ctx, repo, admin, own)
-	if err != nil {
-		return "", false, err
-	}
-	staged := tree != "" && tree != headTree && (head != "" || !r.isEmptyTree(ctx, repo, tree))
-	var kept []string
-	switch {
-	case !staged && len(loose) == 0:
-	case !staged && len(loose) == 1:
-		kept = append(kept, loose[0])
-	default:
+	kept := loose
+	if staged := tree != "" && tree != headTree; staged || len(loose) > 1 {
 		parents := slices.DeleteFunc(slices.Clone(loose), func(commit string) bool { return commit == head })
 		if head != "" {
 			parents = slices.Insert(parents, 0, head)
@@ -81,7 +69,7 @@ func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, w
 		if err != nil {
 			return "", false, err
 		}
-		kept = append(kept, commit)
+		kept = []string{commit}
 	}
 	for _, ref := range own {
 		if ref.kind != "commit" {
@@ -90,15 +78,11 @@ func (r *rescues) keep(ctx context.Context, admin, owner string) (refs string, w
 	}
 	names := make([]string, len(kept))
 	for i, oid := range kept {
-		if names[i], err = r.name(ctx, oid, owner); err != nil {
+		if names[i], err = keepUnder(ctx, r.refs, oid, "refs/paw/"+turnSession(owner)+"/rescue/"); err != nil {
 			return "", false, err
 		}
 	}
 	return strings.Join(names, ", "), whole && readable, nil
-}
-
-func (r *rescues) name(ctx context.Context, commit, owner string) (string, error) {
-	return keepUnder(ctx, r.refs, commit, "refs/paw/"+turnSession(owner)+"/rescue/")
 }
 
 // keepUnder makes a new ref for a commit, whose name is a prefix and the time.
@@ -125,44 +109,29 @@ func (r *rescues) indexTree(ctx context.Context, repo git.Repo, admin string) (t
 	} else if err != nil {
 		return "", false, err
 	}
-	tree, err = settledTree(ctx, repo.WithEnv("GIT_INDEX_FILE="+file))
-	if git.ExitCode(err) > 0 {
-		return "", false, nil
-	}
-	return tree, true, err
-}
-
-func settledTree(ctx context.Context, repo git.Repo) (string, error) {
-	out, err := repo.Output(ctx, git.Quietly("ls-files", "--unmerged", "-z")...)
-	if err != nil {
-		return "", err
-	}
-	if out != "" {
-		if _, err := repo.Input(ctx, []byte(ourSide(out)), git.Quietly("update-index", "-z", "--index-info")...); err != nil {
-			return "", err
-		}
-	}
-	return repo.Line(ctx, git.Quietly("write-tree")...)
-}
-
-// ourSide turns the output of `ls-files --unmerged -z` into an input for `update-index -z
-// --index-info` that resolves each conflict.
-func ourSide(unmerged string) string {
-	var input strings.Builder
-	settled := ""                                     // path whose own side was seen last
-	for _, line := range git.NulSeparated(unmerged) { // by name, then by stage: base, ours, theirs; the last written one counts
-		info, name, _ := strings.Cut(line, "\t")
-		fields := strings.Fields(info) // mode, id, stage
-		if len(fields) != 3 || name == settled {
+	repo = repo.WithEnv("GIT_INDEX_FILE=" + file)
+	entries, err := snapshot.ListIndex(ctx, repo, file)
+	var settled strings.Builder
+	ours := ""                  // path whose own side was seen last
+	for _, e := range entries { // by name, then by stage: base, ours, theirs; the last written one counts
+		if e.Stage == "0" || e.Name == ours {
 			continue
 		}
-		if fields[2] == "2" {
-			settled = name
+		if e.Stage == "2" {
+			ours = e.Name
 		}
-		fmt.Fprintf(&input, "0 %s\t%s\x00", strings.Repeat("0", len(fields[1])), name)
-		fmt.Fprintf(&input, "%s %s 0\t%s\x00", fields[0], fields[1], name)
+		fmt.Fprintf(&settled, "0 %s\t%s\x00%s %s 0\t%s\x00", strings.Repeat("0", len(e.ID)), e.Name, e.Mode, e.ID, e.Name)
 	}
-	return input.String()
+	if err == nil && settled.Len() > 0 {
+		_, err = repo.Input(ctx, []byte(settled.String()), git.Quietly("update-index", "-z", "--index-info")...)
+	}
+	if err == nil {
+		tree, err = repo.Line(ctx, git.Quietly("write-tree")...)
+	}
+	if err != nil && ctx.Err() == nil {
+		return "", false, nil // the index itself is kept
+	}
+	return tree, true, err
 }
 
 // looseCommits returns the commits that the git directory of a worktree names and no ref of the
@@ -194,11 +163,6 @@ func (r *rescues) looseCommits(ctx context.Context, repo git.Repo, admin string,
 		}
 	}
 	return loose, readable, nil
-}
-
-func (r *rescues) isEmptyTree(ctx context.Context, repo git.Repo, tree string) bool {
-	empty, err := repo.Line(ctx, "hash-object", "-t", "tree", "--stdin")
-	return err == nil && tree == empty
 }
 
 // ownRefs lists the namespaces of refs that belong to one worktree, besides HEAD, and are removed

@@ -21,67 +21,24 @@ import (
 // The error is a *ConflictError if the branch is gone or checked out elsewhere, or if something
 // else is at the path. For step see Create.
 func (m *Manager) Restore(ctx context.Context, p Plan, step func(name string)) (rescueRef string, err error) {
-	p.CreateBranch = false
-	if rescueRef, err = m.clearLost(ctx, p); err == nil {
-		_, err = m.Create(ctx, []Plan{p}, step)
+	p.CreateBranch, p.restores = false, true
+	made, err := m.Create(ctx, []Plan{p}, step)
+	if err != nil {
+		return "", err
 	}
-	return rescueRef, err
+	return made[0].Rescue, nil
 }
 
-// clearLost moves the registration of a missing directory out of the way, if nothing else prevents
-// Restore.
-func (m *Manager) clearLost(ctx context.Context, p Plan) (string, error) {
-	x, err := m.Registry().exclude(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer x.release()
-	entries, err := m.Registry().List(ctx)
-	if err != nil {
-		return "", err
-	}
-	var lost *Entry
-	for i, e := range entries[1:] {
-		if e.Path != "" && disk.SamePath(e.Path, p.Path) && vacant(e.Path) &&
-			(ownedBy(e, p) || !e.Locked && e.Branch == p.Branch) {
-			lost = &entries[i+1]
-		}
-	}
-	if lost == nil {
-		return "", nil
-	}
-	others := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.AdminDir == lost.AdminDir })
-	if err := m.branchThere(ctx, p, lost.AdminDir); err != nil {
-		return "", err
-	}
-	if _, err := m.check(ctx, []Plan{p}, others); err != nil {
-		return "", err
-	}
-	ref, _, err := m.rescues().keep(ctx, lost.AdminDir, p.Owner)
-	if err != nil {
-		return "", err
-	}
-	return ref, m.Trash().setAside(*lost, "")
+// mayReplace reports whether Create may make a worktree in place of a registered one: one that was made
+// for p or, to restore it, one whose directory is gone and that the user has unlocked.
+func mayReplace(e Entry, p Plan) bool {
+	return ownedBy(e, p) || p.restores && !e.Locked && e.Branch == p.Branch && disk.SamePath(e.Path, p.Path) && vacant(e.Path)
 }
 
 // vacant reports whether a worktree's directory is missing or empty.
 func vacant(path string) bool {
 	content, err := os.ReadDir(path)
 	return len(content) == 0 && (err == nil || !disk.Exists(path))
-}
-
-// branchThere returns a *ConflictError for a missing branch, with a hint that names the last commit
-// it was seen at.
-func (m *Manager) branchThere(ctx context.Context, p Plan, admin string) error {
-	found, err := m.Refs().Branches(ctx, []string{p.Branch})
-	if err != nil || found[p.Branch] != "" {
-		return err
-	}
-	hint := ""
-	if last := gitdir.LastHead(admin); last != "" {
-		hint = fmt.Sprintf("git branch %s %s", p.Branch, last)
-	}
-	return git.Conflict(p.Agent, hint, "branch %s: does not exist any more", p.Branch)
 }
 
 // LastHead returns the newest commit in the reflog of the worktree's HEAD, even if the branch is
@@ -102,7 +59,7 @@ func (m *Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creat
 			}
 			continue
 		}
-		if !ownedBy(e, p) {
+		if !mayReplace(e, p) {
 			continue
 		}
 		_, wrong := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
@@ -113,7 +70,7 @@ func (m *Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creat
 			continue
 		}
 		if disk.Exists(gitdir.FilledMark(e.AdminDir)) { // The worktree was in use, and its directory is gone.
-			if _, _, err := m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
+			if c.made.Rescue, _, err = m.rescues().keep(ctx, e.AdminDir, p.Owner); err != nil {
 				return c, "", err
 			}
 		}

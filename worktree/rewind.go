@@ -50,13 +50,7 @@ func (m *Moves) Rewind(ctx context.Context, path, target string, o RewindOptions
 	if err != nil {
 		return Rescued{}, err
 	}
-	was := ""
-	if o.From != "" {
-		if was, err = m.objects.TreeOf(ctx, o.From); err != nil {
-			return Rescued{}, err
-		}
-	}
-	return m.rewindTo(ctx, path, to, was, o)
+	return m.rewindTo(ctx, path, to, o)
 }
 
 // Show is Rewind that puts HEAD to the commit itself, for a worktree in which nobody works.
@@ -66,7 +60,7 @@ func (m *Moves) Show(ctx context.Context, path, commit string, o RewindOptions) 
 		return Rescued{}, err
 	}
 	to.Head = to.Commit
-	return m.rewindTo(ctx, path, to, "", o)
+	return m.rewindTo(ctx, path, to, o)
 }
 
 // RewindOptions holds the options of a rewind.
@@ -83,8 +77,8 @@ type RewindOptions struct {
 	Along func(before string, moves bool) ([]refs.Change, error)
 }
 
-// rewindTo is Rewind for a known goal; was is the tree that the files must equal, "" for any.
-func (m *Moves) rewindTo(ctx context.Context, path string, to objects.State, was string, o RewindOptions) (Rescued, error) {
+// rewindTo is Rewind for a known goal.
+func (m *Moves) rewindTo(ctx context.Context, path string, to objects.State, o RewindOptions) (Rescued, error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Rescued{}, err
@@ -108,7 +102,7 @@ func (m *Moves) rewindTo(ctx context.Context, path string, to objects.State, was
 		return Rescued{}, err
 	}
 	defer l.Drop()
-	r := &rewind{m: m, Look: l, at: at, to: to, was: was, options: o}
+	r := &rewind{m: m, Look: l, at: at, to: to, options: o}
 	return r.run(ctx)
 }
 
@@ -117,7 +111,6 @@ type rewind struct {
 	m       *Moves
 	at      placeLock
 	to      objects.State
-	was     string // tree that the files must equal, "" for any
 	options RewindOptions
 	now     string // tree of the current files
 	ignored bool   // now has ignored files, too
@@ -132,8 +125,10 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if done.Commit, err = r.commitNow(ctx); err != nil {
 		return Rescued{}, err
 	}
-	if err := r.inTheWay(ctx, changes); err != nil {
+	if names, err := r.ignoredInTheWay(ctx, changes); err != nil {
 		return Rescued{}, err
+	} else if len(names) > 0 {
+		return Rescued{}, git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, names[0])
 	}
 	if r.to.Head != "" {
 		done.Head = r.to.Head
@@ -166,8 +161,12 @@ func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
 	if err := r.readNow(ctx); err != nil {
 		return nil, err
 	}
-	if r.was != "" && r.now != r.was {
-		return nil, git.Conflict("", "", "%s: its files have changed meanwhile", r.Top)
+	if from := r.options.From; from != "" {
+		if was, err := r.m.objects.TreeOf(ctx, from); err != nil {
+			return nil, err
+		} else if r.now != was {
+			return nil, git.Conflict("", "", "%s: its files have changed meanwhile", r.Top)
+		}
 	}
 	all, err := r.toDo(ctx)
 	if err != nil {
@@ -192,8 +191,8 @@ func (r *rewind) refuse() error {
 // readNow makes a tree of the current files. The scratch index then holds them.
 func (r *rewind) readNow(ctx context.Context) error {
 	if !r.Dirty {
-		var err error
-		r.now, err = r.Repo.Line(ctx, "rev-parse", "--verify", r.Head+"^{tree}")
+		tree, err := r.m.objects.TreeOf(ctx, r.Head)
+		r.now = tree
 		return err
 	}
 	notSaved, cause, err := r.Record(ctx)
@@ -216,7 +215,7 @@ func (r *rewind) commitNow(ctx context.Context) (string, error) {
 	}
 	var parents []string
 	if r.Staged {
-		tree, err := r.stagedTree(ctx)
+		tree, err := snapshot.RepoWithIndex(r.Top, r.Real.File).Line(ctx, git.Quietly("write-tree")...)
 		if err != nil {
 			return "", err
 		}
@@ -227,11 +226,6 @@ func (r *rewind) commitNow(ctx context.Context) (string, error) {
 		parents = append(parents, staged)
 	}
 	return r.Commit(ctx, r.now, "before a rewind to "+r.to.Commit+"\n", parents...)
-}
-
-// stagedTree makes a tree of the index.
-func (r *rewind) stagedTree(ctx context.Context) (string, error) {
-	return snapshot.RepoWithIndex(r.Top, r.Real.File).Line(ctx, git.Quietly("write-tree")...)
 }
 
 // apply moves files, HEAD and index, in this order. git checks all files before it writes the first

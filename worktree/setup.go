@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -76,8 +77,7 @@ func (u *Setups) included(ctx context.Context, s Setup) ([]string, error) {
 	if !s.Include || !disk.Exists(file) {
 		return nil, nil
 	}
-	out, err := git.In(u.Repository.Path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-from="+file, "--directory", "-z")
-	return git.NulSeparated(out), err
+	return othersIn(ctx, u.Repository.Path, "--exclude-from="+file)
 }
 
 // SetUp prepares the worktree at path: it copies the files of the main checkout that match Copy,
@@ -93,14 +93,14 @@ func (u *Setups) SetUp(ctx context.Context, path string, s Setup) []Problem {
 	if err == nil {
 		err = gitdir.Verify(path, u.Repository.CommonDir, "")
 	}
+	if err == nil {
+		err = os.WriteFile(unpreparedMark(admin), nil, 0o666)
+	}
 	if err != nil {
 		return []Problem{{Path: ".", What: err.Error()}}
 	}
 	if disk.Exists(checkMark(admin)) {
 		s.Copy, s.Link = slices.Concat(s.Copy, s.Link), nil
-	}
-	if err := os.WriteFile(unpreparedMark(admin), nil, 0o666); err != nil {
-		return []Problem{{Path: ".", What: err.Error()}}
 	}
 	problems := u.bring(ctx, path, s)
 	if s.Command != "" && ctx.Err() == nil {
@@ -171,7 +171,7 @@ func (b *bringer) matches(ctx context.Context, patterns []string) []string {
 			names = append(names, name)
 		}
 	}
-	var ignored []string
+	ignored := sync.OnceValues(func() ([]string, error) { return othersIn(ctx, b.from, "--exclude-standard") })
 	for _, pattern := range patterns {
 		pattern = strings.TrimSuffix(pattern, "/")
 		if path.IsAbs(pattern) || !filepath.IsLocal(pattern) {
@@ -179,26 +179,20 @@ func (b *bringer) matches(ctx context.Context, patterns []string) []string {
 			continue
 		}
 		found, err := fs.Glob(os.DirFS(b.from), pattern)
+		if err == nil && !strings.Contains(pattern, "/") {
+			var all []string
+			all, err = ignored()
+			for _, name := range all {
+				if ok, _ := path.Match(pattern, path.Base(name)); ok {
+					found = append(found, name)
+				}
+			}
+		}
 		if err != nil {
 			b.problem(pattern, "%v", err)
-			continue
 		}
 		for _, name := range found {
 			add(name)
-		}
-		if strings.Contains(pattern, "/") {
-			continue
-		}
-		if ignored == nil {
-			if ignored, err = ignoredNames(ctx, b.from); err != nil {
-				b.problem(pattern, "%v", err)
-				continue
-			}
-		}
-		for _, name := range ignored {
-			if ok, _ := path.Match(pattern, path.Base(name)); ok {
-				add(name)
-			}
 		}
 	}
 	return names
@@ -242,20 +236,11 @@ func (b *bringer) absent(names []string) []string {
 // ignoredIn asks git which of names it ignores in a checkout. If git cannot answer for a name,
 // such as a path behind a symlink, only that name is lost.
 func ignoredIn(ctx context.Context, dir string, names []string) map[string]bool {
-	ignored := map[string]bool{}
-	if len(names) == 0 {
-		return ignored
-	}
-	out, err := git.In(dir).Input(ctx, git.NulTerminated(names), "check-ignore", "-z", "--stdin")
-	if err != nil && git.ExitCode(err) != 1 && len(names) > 1 {
+	ignored, err := git.In(dir).Ignored(ctx, names)
+	if err != nil && len(names) > 1 {
+		ignored = map[string]bool{}
 		for half := range slices.Chunk(names, (len(names)+1)/2) {
 			maps.Copy(ignored, ignoredIn(ctx, dir, half))
-		}
-		return ignored
-	}
-	if err == nil {
-		for _, name := range git.NulSeparated(out) {
-			ignored[name] = true
 		}
 	}
 	return ignored
@@ -364,18 +349,11 @@ func runCommand(ctx context.Context, dir, command string, out io.Writer, env []s
 	return err
 }
 
-// ignoredNames lists the ignored files of the checkout at path. For a folder that is ignored as a
-// whole, ignoredNames lists the folder.
-func ignoredNames(ctx context.Context, path string) ([]string, error) {
-	out, err := git.In(path).Output(ctx, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-	if err != nil {
-		return nil, err
-	}
-	names := []string{}
-	for _, name := range git.NulSeparated(out) {
-		names = append(names, strings.TrimSuffix(name, "/"))
-	}
-	return names, nil
+// othersIn lists the files of the checkout at path that an option of git ls-files excludes. For a
+// folder that is excluded as a whole, othersIn lists the folder, with a slash at its end.
+func othersIn(ctx context.Context, path, excluded string) ([]string, error) {
+	out, err := git.In(path).Output(ctx, "ls-files", "--others", "--ignored", excluded, "--directory", "-z")
+	return git.NulSeparated(out), err
 }
 
 // TearDown runs a command of the project with sh in the worktree at path, before its removal, with

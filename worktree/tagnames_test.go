@@ -94,7 +94,7 @@ func TestTagNamesLeaveOtherRefStoresToGit(t *testing.T) {
 	w := newWorld(t)
 	config := filepath.Join(w.Dir, ".git/config")
 	writeFile(t, config, readFile(t, config)+"[extensions]\n\trefStorage = reftable\n")
-	if got, ok, err := gitdir.ListRefs(w.m.Repository.CommonDir, []string{"refs/tags/afk-"}); got != nil || ok || err != nil {
+	if got, ok, err := gitdir.ListRefs(w.m.Repository.CommonDir, []string{"refs/tags/afk-"}, false); got != nil || ok || err != nil {
 		t.Errorf("got %v, %v, %v", got, ok, err)
 	}
 }

@@ -25,7 +25,7 @@ func Agent(s *session.Session, path string) *session.Agent {
 }
 
 func checkPlan(s *session.Session, path string) worktree.Plan {
-	return worktree.Plan{Agent: Name, Branch: app.AutomaticBranch(s.PlaceName(), Name), Path: path, Owner: app.OwnerOf(s, Name)}
+	return worktree.Plan{Agent: Name, Path: path, Owner: app.OwnerOf(s, Name)}
 }
 
 // giveOwn gives the check worktree its own ports and variables, unless it has them.
@@ -79,7 +79,7 @@ func (c *Checker) Open(ctx context.Context, commit string) (path string, unlock 
 		return "", nil, err
 	}
 	p := checkPlan(s, path)
-	p.Base, p.CreateBranch = commit, true
+	p.Base = commit
 	var kept string
 	for again := false; ; again = true {
 		if path, err = c.Repo.Checks().Place(ctx, p); err != nil {

@@ -2,8 +2,10 @@ package landing
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"paw/config/display"
 	"paw/orchestrator/turns"
@@ -26,12 +28,22 @@ func (w work) lookAtBrought(ctx context.Context, t target, src *source, l *lands
 	if b.ends, err = w.Repo.Refs().List(ctx, turn.StatePrefix(w.Record.TurnSession)); err != nil {
 		return b, err
 	}
+	moves := sync.OnceValues(func() (map[int]int, error) { return turns.PutBack(ctx, w.Agent) })
 	for _, t := range slices.Backward(src.Turns) {
-		ahead := !l.None()
+		ahead, next := !l.None(), math.MaxInt
 		for _, later := range src.Turns { // a turn whose state was not taken is in that of the next one
 			if end := b.end(w, later.Number); later.Number >= t.Number && end != "" {
-				ahead = l.Has(end)
+				ahead, next = l.Has(end), later.Number
 				break
+			}
+		}
+		if ahead && next != t.Number && src.Turn != t.Number { // unless a rewind has taken it off before that
+			at, err := moves()
+			if err != nil {
+				return b, err
+			}
+			for last, left := range at {
+				ahead = ahead && (last < t.Number || last >= next || left >= t.Number)
 			}
 		}
 		if ahead && t.State != turn.InProgress || slices.Contains(l.again, b.end(w, t.Number)) {

@@ -274,13 +274,25 @@ func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 				return (a.Pane == nil || a.Pane.Dead) && a.Lock.State != session.LockHeld
 			})
 			j.Refuse(errors.New(reason), hints...)
-		} else if lock, err := h.Locks.ProbeAgent(s.Name, j.Agent); err == nil && lock.State == session.LockFree {
+		} else if leftLock(ctx, h, s, j) {
 			f, err := awaitFacts(ctx, h, s, j.Agent, func(a *observe.Agent) bool { return a.Pane == nil || a.Pane.Dead || runs(a.Pane.PID) })
 			if err == nil {
 				endedAtOnce(s, j, f)
 			}
 		}
 	}
+}
+
+// leftLock reports whether a launcher that is over has left the agent's lock free. One that was killed in its set-up lets go
+// of its two locks one after the other, so that lock may be held for another moment.
+func leftLock(ctx context.Context, h *app.App, s *session.Session, j *Job) bool {
+	var lock session.AgentLock
+	var err error
+	poll.Until(ctx, poll.Tick, launchPatience, func() bool {
+		lock, err = h.Locks.ProbeAgent(s.Name, j.Agent)
+		return err != nil || lock.State != session.LockHeld || lock.Holder.SetUp == ""
+	})
+	return err == nil && lock.State == session.LockFree
 }
 
 // awaitFacts observes an agent until over holds, at most for launchPatience, and returns what it saw last. tmux and the kernel notice the end

@@ -16,6 +16,7 @@ import (
 	"paw/tmux"
 	"paw/worktree"
 	"paw/worktree/gitdir"
+	"paw/worktree/snapshot"
 )
 
 // RefuseBusy refuses to take agents away in the middle of a turn, or when that is unknown. An agent
@@ -183,11 +184,12 @@ func RefuseUnfinished(s *session.Session, w *session.Agent) error {
 // files to the branch, keeps those that are not committed, and tells git that HEAD is there.
 func RefuseMovedBranch(ctx context.Context, m *worktree.Manager, w *session.Agent) error {
 	path := errs.Quote(w.WorktreePath)
-	head, err := m.Refs().WorktreeHead(ctx, w.WorktreePath)
-	if err != nil {
-		return nil //nolint:nilerr // the caller reports a worktree without a commit
+	admin, err := gitdir.Linked(w.WorktreePath, m.Repository.CommonDir, "")
+	head, headErr := m.Refs().WorktreeHead(ctx, w.WorktreePath)
+	if err != nil || headErr != nil {
+		return nil //nolint:nilerr // the caller reports a worktree that is gone, or without a commit
 	}
-	from := m.Snapshots().MovedFrom(ctx, w.WorktreePath, head)
+	from := snapshot.MovedFrom(ctx, w.WorktreePath, admin, head)
 	if from == "" {
 		return nil
 	}

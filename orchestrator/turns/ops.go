@@ -57,3 +57,16 @@ func Position(ctx context.Context, a app.Agent, last int) (op *turn.Op, at int, 
 	}
 	return op, op.At, nil
 }
+
+// PutBack returns where moves have left an agent's worktree, as the turn at whose end it was then, by the number of the
+// agent's last turn at that time.
+func PutBack(ctx context.Context, a app.Agent) (at map[int]int, err error) {
+	out, err := a.Repo.Objects().Home().Output(ctx, "for-each-ref", "--sort=version:refname", "--format=%(contents)%00", turn.OpPrefix(a.Record.TurnSession))
+	at = map[int]int{}
+	for _, text := range strings.Split(out, "\x00\n") {
+		if op, err := turn.ParseOp(text); err == nil {
+			at[op.Last] = op.At
+		}
+	}
+	return at, err
+}

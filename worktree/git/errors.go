@@ -50,6 +50,12 @@ func (e *Error) Is(target error) bool {
 // translated.
 func (e *Error) Said(text string) bool { return strings.Contains(e.Stderr, text) }
 
+// Said reports whether err is that of a git command whose messages contain one of some texts.
+func Said(err error, texts ...string) bool {
+	failed, ok := errors.AsType[*Error](err)
+	return ok && slices.ContainsFunc(texts, failed.Said)
+}
+
 // CorruptIndex reports whether git could not read the checkout's index.
 func (e *Error) CorruptIndex() bool {
 	return e.Said("index file corrupt") || e.Said("index file smaller than expected")

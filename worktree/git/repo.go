@@ -194,6 +194,23 @@ func NulSeparated(out string) []string {
 	return strings.Split(out, "\x00")
 }
 
+// Ignored returns those of some paths below the directory that git ignores there.
+func (r Repo) Ignored(ctx context.Context, names []string, options ...string) (map[string]bool, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	paths := []byte("./" + strings.Join(names, "\x00./") + "\x00") // a leading colon would be magic
+	out, err := r.Input(ctx, paths, Quietly(append([]string{"check-ignore", "-z", "--stdin"}, options...)...)...)
+	if err != nil && ExitCode(err) != 1 { // 1 means that none is ignored
+		return nil, err
+	}
+	ignored := map[string]bool{}
+	for _, name := range NulSeparated(out) {
+		ignored[strings.TrimPrefix(name, "./")] = true
+	}
+	return ignored, nil
+}
+
 // Terminal holds the streams and the environment of a command in which git may ask the user for a
 // password, and print its progress.
 type Terminal struct {

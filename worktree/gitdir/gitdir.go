@@ -215,7 +215,10 @@ func repositoryAt(top, gitDir string) (Repository, error) {
 	if err != nil {
 		return Repository{}, err
 	}
-	r.Bare = cfg.IsBare(r.CommonDir)
+	r.Bare = isTrue(cfg.Bare)
+	if cfg.Bare == "" { // git guesses so, too
+		r.Bare = cfg.Worktree == "" && filepath.Base(r.CommonDir) != ".git"
+	}
 	if r.Bare && filepath.Base(r.CommonDir) == ".git" && disk.Exists(filepath.Join(r.CommonDir, "index")) { // a bare one has no index
 		r.Bare, r.Unbared = false, true
 	}

@@ -19,20 +19,32 @@ type Waiting struct {
 	Busy  func(path string) error
 }
 
-// Await locks a file within patience, and calls Waits if the lock stays held.
+// Await locks the file at path within patience, and calls Waits if the lock stays held. The file is
+// created if missing and never removed. The lock ends when the file is closed here and in every child
+// that has inherited it.
 func (w Waiting) Await(ctx context.Context, path string, patience time.Duration) (*os.File, error) {
-	waiting, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	brief, cancelBrief := context.WithTimeout(waiting, registryChange)
-	defer cancelBrief()
-	file, err := LockFile(brief, path)
-	if errors.Is(err, ErrBusy) && waiting.Err() == nil && (w.Waits == nil || w.Waits(path)) {
-		file, err = LockFile(waiting, path)
+	file, err := OpenLock(path)
+	if err != nil {
+		return nil, err
 	}
-	if errors.Is(err, ErrBusy) && ctx.Err() == nil && w.Busy != nil {
-		err = w.Busy(path)
+	locked, err := TryLock(ctx, file, min(patience, registryChange))
+	more := patience - registryChange
+	if !locked && err == nil && ctx.Err() == nil && more > 0 && (w.Waits == nil || w.Waits(path)) {
+		locked, err = TryLock(ctx, file, more)
 	}
-	return file, err
+	if locked {
+		return file, nil
+	}
+	file.Close()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: %w: %w", path, ErrBusy, ctx.Err())
+	case w.Busy != nil:
+		return nil, w.Busy(path)
+	}
+	return nil, fmt.Errorf("%s: %w", path, ErrBusy)
 }
 
 // registryChange is longer than a usual change of the registry takes.
@@ -48,35 +60,6 @@ var RegistryWait = 10 * time.Second
 
 // ErrBusy says that a git started by an earlier paw is still running.
 var ErrBusy = errors.New("a git process is still at work here")
-
-// LockFile locks the file at path, which is created if missing and never removed. The lock ends
-// when the file is closed here and in every child that has inherited it.
-func LockFile(ctx context.Context, path string) (*os.File, error) {
-	file, err := OpenLock(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := WaitForLock(ctx, file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return file, nil
-}
-
-// WaitForLock locks an open file within LockWait, and closes it on failure.
-func WaitForLock(ctx context.Context, file *os.File) error {
-	locked, err := TryLock(ctx, file, LockWait)
-	if locked {
-		return nil
-	}
-	file.Close()
-	if err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrBusy, err)
-	}
-	return ErrBusy
-}
 
 // TryLock retries to lock an open file until patience has passed.
 func TryLock(ctx context.Context, file *os.File, patience time.Duration) (locked bool, err error) {

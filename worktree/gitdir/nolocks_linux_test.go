@@ -22,7 +22,7 @@ func TestFileThatCannotBeLockedIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	err = WaitForLock(t.Context(), os.NewFile(uintptr(fd), path))
+	_, err = TryLock(t.Context(), os.NewFile(uintptr(fd), path), LockWait)
 	if !errors.Is(err, unix.EBADF) || errors.Is(err, ErrBusy) {
 		t.Errorf("got %v", err)
 	}

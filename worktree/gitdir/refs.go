@@ -43,15 +43,6 @@ func (r *Refs) Resolve(ref string) string {
 	return ""
 }
 
-// LeadsTo returns the ref that a symbolic ref names, "" for any other ref.
-func (r *Refs) LeadsTo(ref string) string {
-	target, symbolic := strings.CutPrefix(Line(filepath.Join(r.CommonDir, filepath.FromSlash(ref))), "ref:")
-	if !symbolic {
-		return ""
-	}
-	return strings.TrimSpace(target)
-}
-
 // lines returns the whole lines of packed-refs; git ends each line, so what follows the last end is cut off.
 func (r *Refs) lines() ([]byte, error) {
 	r.read.Do(func() {
@@ -111,18 +102,20 @@ func IsOID(text string) bool {
 }
 
 // ListRefs returns the refs that begin with one of the prefixes, with their ids, from the files
-// of the ref store. ok is false for a ref store of another format, and for prefixes under which
-// each worktree has refs of its own.
-func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok bool, err error) {
+// of the ref store; with namesOnly loose refs are not read, and have no ids. ok is false for a ref
+// store of another format, and for prefixes under which each worktree has refs of its own.
+func ListRefs(commonDir string, prefixes []string, namesOnly bool) (found map[string]string, ok bool, err error) {
 	loose, ok, err := looseNames(commonDir, prefixes)
 	if !ok || err != nil {
 		return nil, false, err
 	}
 	found = map[string]string{}
 	for _, ref := range loose {
-		content, err := disk.ReadFile(filepath.Join(commonDir, filepath.FromSlash(ref)))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // the ref was just packed
+		var content []byte
+		if !namesOnly {
+			if content, err = disk.ReadFile(filepath.Join(commonDir, filepath.FromSlash(ref))); errors.Is(err, fs.ErrNotExist) {
+				continue // the ref was just packed
+			}
 		}
 		found[ref] = strings.TrimRight(string(content), "\r\n")
 	}
@@ -139,24 +132,11 @@ func ListRefs(commonDir string, prefixes []string) (found map[string]string, ok 
 		if target, symbolic := strings.CutPrefix(oid, "ref:"); symbolic {
 			oid = (&Refs{CommonDir: commonDir}).Resolve(strings.TrimSpace(target))
 		}
-		if found[ref] = oid; !IsOID(oid) { // git ignores a broken ref, even if packed-refs has it
+		if found[ref] = oid; !namesOnly && !IsOID(oid) { // git ignores a broken ref, even if packed-refs has it
 			delete(found, ref)
 		}
 	}
 	return found, err == nil, err
-}
-
-// RefNames returns the names of the refs that begin with a prefix, as ListRefs does, without reading the loose ones.
-func RefNames(commonDir, prefix string) (names []string, ok bool, err error) {
-	if names, ok, err = looseNames(commonDir, []string{prefix}); !ok || err != nil {
-		return nil, false, err
-	}
-	packed, err := (&Refs{CommonDir: commonDir}).lines()
-	eachPackedRef(packed, prefix, func(ref, _ string) bool {
-		names = append(names, ref)
-		return true
-	})
-	return names, err == nil, err
 }
 
 // looseNames returns the names of the refs that are files, for ListRefs. Loose refs are read before packed-refs

@@ -53,15 +53,6 @@ func ReadCore(commonDir string) (Core, error) {
 	return c, nil
 }
 
-// IsBare reports whether the repository has no main worktree. It guesses like git if core.bare is
-// not set.
-func (c Core) IsBare(commonDir string) bool {
-	if c.Bare != "" {
-		return isTrue(c.Bare)
-	}
-	return c.Worktree == "" && filepath.Base(commonDir) != ".git"
-}
-
 // RefsInFiles reports whether the ref store has the classic format of files.
 func (c Core) RefsInFiles() bool { return c.RefStorage == "" || c.RefStorage == "files" }
 

@@ -32,7 +32,7 @@ type Journal struct {
 	Was     string `json:"was"` // Was and Becomes are trees or commits of the files
 	Becomes string `json:"becomes"`
 
-	Branch string `json:"branch,omitempty"` // branch that HEAD of a rewind was on, "HEAD" for none; "" if written by an older paw
+	Branch string `json:"branch,omitempty"` // branch that HEAD of a rewind was on, "HEAD" for none
 	Rescue string `json:"rescue,omitempty"` // ref of a snapshot from before the move
 	Back   bool   `json:"back,omitempty"`   // the move has failed, and To and Becomes are what was before it
 
@@ -155,12 +155,9 @@ func CutShort(admin string) string {
 			return ""
 		}
 	}
-	j, err := Read(admin)
-	switch {
-	case err != nil:
-		return "move of files"
-	case j == nil:
-		return "" // The move has ended meanwhile.
+	open, _ := errors.AsType[*MoveError](Reader{}.UnsettledAt(gitdir.Checkout{AdminDir: admin}, false))
+	if open == nil { // it has ended meanwhile
+		return ""
 	}
-	return strings.TrimSpace(j.Command)
+	return strings.TrimSpace(open.Command)
 }

@@ -17,12 +17,13 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
-// MergedBranches reports for each branch whether into (a commit id, or anything that Head takes)
-// has all its commits. MergedBranches starts one git process if a tip differs from into.
+// MergedBranches reports for each branch that is still at its tip whether into (a commit id, or anything
+// that Head takes) has all its commits. MergedBranches starts one git process if a tip differs from into.
 func (r *Store) MergedBranches(ctx context.Context, tips map[string]string, into string) (map[string]bool, error) {
 	if into == "HEAD" {
 		into = cmp.Or(r.HeadOf(cmp.Or(r.Repository.GitDir, r.Repository.CommonDir)), into)
@@ -33,25 +34,20 @@ func (r *Store) MergedBranches(ctx context.Context, tips map[string]string, into
 			return nil, err
 		}
 	}
-	var others []string
-	for _, tip := range tips {
-		if tip != into && !r.objects.KnowsBefore(tip, into) {
-			others = append(others, tip)
-		}
-	}
-	var own []string // commits that into does not have; the tip of an unmerged branch is one of them
-	if len(others) > 0 {
-		out, err := r.objects.Home().Output(ctx, slices.Concat([]string{"rev-list"}, others, []string{"--not", into, "--"})...)
-		if err != nil {
-			return nil, err
-		}
-		own = strings.Fields(out)
-	}
-	merged := map[string]bool{}
+	merged, asks := map[string]bool{}, []string{"--merged=" + into}
 	for branch, tip := range tips {
-		merged[branch] = !slices.Contains(own, tip)
+		if merged[branch] = tip == into || r.objects.KnowsBefore(tip, into); !merged[branch] {
+			asks = append(asks, "refs/heads/"+branch)
+		}
 	}
-	return merged, nil
+	if len(asks) == 1 {
+		return merged, nil
+	}
+	listed, err := r.list(ctx, asks...)
+	for branch, tip := range tips {
+		merged[branch] = merged[branch] || listed["refs/heads/"+branch] == tip && tip != ""
+	}
+	return merged, err
 }
 
 // Tip returns the commit of a branch, "" if there is no branch of exactly this name.
@@ -110,11 +106,13 @@ func (r *Store) BranchTip(ctx context.Context, name string) (string, error) {
 	if found[ref] == "" || err != nil {
 		return "", err
 	}
-	target := (&gitdir.Refs{CommonDir: r.Repository.CommonDir}).LeadsTo(ref)
+	target := ""
 	if cfg, err := gitdir.ReadCore(r.Repository.CommonDir); err != nil || !cfg.RefsInFiles() || cfg.IgnoreCase {
 		if target, err = r.objects.Home().Line(ctx, "for-each-ref", "--format=%(symref)", ref); err != nil {
 			return "", err
 		}
+	} else if to, symbolic := strings.CutPrefix(gitdir.Line(filepath.Join(r.Repository.CommonDir, ref)), "ref:"); symbolic {
+		target = strings.TrimSpace(to)
 	}
 	if target != "" {
 		return "", git.Conflict("", "", "branch %s: only another name for %s", name, strings.TrimPrefix(target, "refs/heads/"))
@@ -218,24 +216,15 @@ func (r *Store) Reached(ctx context.Context, branch, commit string) (string, err
 
 // BranchesWithout returns which of the named branches exist and do not contain a commit.
 func (r *Store) BranchesWithout(ctx context.Context, commit string, branches []string) ([]string, error) {
-	args := []string{"for-each-ref", "--format=%(refname)", "--no-contains=" + commit}
-	for _, branch := range branches {
-		args = append(args, "refs/heads/"+branch)
-	}
 	if len(branches) == 0 {
 		return nil, nil
 	}
-	out, err := r.objects.Home().Output(ctx, args...)
-	if err != nil {
-		return nil, err
+	args := []string{"--no-contains=" + commit}
+	for _, branch := range branches {
+		args = append(args, "refs/heads/"+branch)
 	}
-	var found []string
-	for ref := range strings.Lines(out) {
-		if name := strings.TrimPrefix(strings.TrimSuffix(ref, "\n"), "refs/heads/"); slices.Contains(branches, name) {
-			found = append(found, name)
-		}
-	}
-	return found, nil
+	listed, err := r.list(ctx, args...)
+	return slices.DeleteFunc(slices.Clone(branches), func(branch string) bool { return listed["refs/heads/"+branch] == "" }), err
 }
 
 // OnNoBranch returns those commits that no branch contains, and their ancestors that no branch
@@ -266,41 +255,23 @@ func CheckBranchName(name string) error {
 	return nil
 }
 
+// branchProblems say what each group of badBranch matches.
+var (
+	badBranch = lazyregexp.New(`(^$)|(^(?:@|HEAD)$)|(^-)|(^refs/)|(\.\.)|(@\{)|(\.$)|([ ~^:?*\[\\])|([\x00-\x1f\x7f])|(^/|//|/$)|((?:^|/)\.)|(\.lock(?:/|$))`)
+
+	branchProblems = []string{
+		"empty", "reserved by git", "begins with a dash", "a full ref name, give the branch alone", "contains ..", "contains @{", "ends with a dot",
+		"contains a blank or one of ~ ^ : ? * [ \\", "contains a control character", "has an empty part between slashes",
+		"has a part that begins with a dot", "has a part that ends with .lock",
+	}
+)
+
 func branchProblem(name string) string {
-	switch {
-	case name == "":
-		return "empty"
-	case name == "@" || name == "HEAD":
-		return "reserved by git"
-	case strings.HasPrefix(name, "-"):
-		return "begins with a dash"
-	case strings.HasPrefix(name, "refs/"):
-		return "a full ref name, give the branch alone"
-	case strings.Contains(name, ".."):
-		return "contains .."
-	case strings.Contains(name, "@{"):
-		return "contains @{"
-	case strings.HasSuffix(name, "."):
-		return "ends with a dot"
-	case strings.ContainsAny(name, " ~^:?*[\\"):
-		return "contains a blank or one of ~ ^ : ? * [ \\"
+	if found := badBranch().FindStringSubmatchIndex(name); found != nil {
+		return branchProblems[slices.IndexFunc(found[2:], func(at int) bool { return at >= 0 })/2]
 	}
-	for i := 0; i < len(name); i++ {
-		if name[i] < 0x20 || name[i] == 0x7f {
-			return "contains a control character"
-		}
-	}
-	for part := range strings.SplitSeq(name, "/") {
-		switch {
-		case part == "":
-			return "has an empty part between slashes"
-		case strings.HasPrefix(part, "."):
-			return "has a part that begins with a dot"
-		case strings.HasSuffix(part, ".lock"):
-			return "has a part that ends with .lock"
-		case len(part) > longestComponent:
-			return fmt.Sprintf("has a part longer than %d bytes", longestComponent)
-		}
+	if slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return len(part) > longestComponent }) {
+		return fmt.Sprintf("has a part longer than %d bytes", longestComponent)
 	}
 	return ""
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"paw/config/disk"
+	"paw/config/lazyregexp"
 	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/objects"
@@ -112,7 +113,7 @@ func (r *Store) Apply(ctx context.Context, changes []Change) error {
 		}
 		return err
 	})
-	if failed, ok := errors.AsType[*git.Error](err); ok && (failed.Said("but expected") || failed.Said("reference already exists")) {
+	if git.Said(err, "but expected", "reference already exists") {
 		return fmt.Errorf("%w: %w", ErrMoved, err)
 	}
 	return err
@@ -131,7 +132,7 @@ func (r *Store) Delete(ctx context.Context, refs map[string]string) error {
 // List returns the refs that begin with one of the prefixes, with their ids. List starts one git
 // process if the files of the ref store do not suffice, see gitdir.ListRefs.
 func (r *Store) List(ctx context.Context, prefixes ...string) (map[string]string, error) {
-	if found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, prefixes); ok || err != nil {
+	if found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, prefixes, false); ok || err != nil {
 		return found, err
 	}
 	var args []string
@@ -187,12 +188,18 @@ func (r *Store) Retry(ctx context.Context, what string, change func() error) err
 	for {
 		err := change()
 		file := LockInTheWay(err)
-		if file == "" && !folderGone(err) {
-			return r.refusedByHook(what, err)
+		switch gone := git.Said(err, "unable to create directory for"); {
+		case git.Said(err, "aborted by hook"):
+			return &HookError{Ref: what, CommonDir: r.Repository.CommonDir, Err: err}
+		case file == "" && !gone:
+			return err
 		}
 		select {
 		case <-deadline.C:
-			return r.stillLocked(what, file, err)
+			if info, statErr := os.Lstat(file); statErr == nil {
+				return &LockedError{Ref: what, File: file, Age: time.Since(info.ModTime()), CommonDir: r.Repository.CommonDir}
+			}
+			return err // the lock file is gone; there may be another one
 		case <-ctx.Done():
 			return ctx.Err()
 		default: // git itself has waited already
@@ -213,41 +220,17 @@ func (e *HookError) Error() string {
 
 func (e *HookError) Unwrap() error { return e.Err }
 
-// refusedByHook returns a *HookError if git says that a hook has refused, else err.
-func (r *Store) refusedByHook(what string, err error) error {
-	var failed *git.Error
-	if !errors.As(err, &failed) || !failed.Said("aborted by hook") {
-		return err
-	}
-	return &HookError{Ref: what, CommonDir: r.Repository.CommonDir, Err: err}
-}
-
-// folderGone reports whether git could not make the folder of a ref.
-func folderGone(err error) bool {
-	var failed *git.Error
-	return errors.As(err, &failed) && failed.Said("unable to create directory for")
-}
+// lockThere matches what git says of a lock file that exists.
+var lockThere = lazyregexp.New(`(?s)Unable to create '(.+?\.lock)': File exists`)
 
 // LockInTheWay returns the lock file named in git's message, "" for another error.
 func LockInTheWay(err error) string {
-	var failed *git.Error
-	if !errors.As(err, &failed) {
-		return ""
+	if failed, ok := errors.AsType[*git.Error](err); ok {
+		if found := lockThere().FindStringSubmatch(failed.Stderr); found != nil {
+			return found[1]
+		}
 	}
-	_, rest, found := strings.Cut(failed.Stderr, "Unable to create '")
-	file, why, ok := strings.Cut(rest, "': ")
-	if !found || !ok || !strings.HasPrefix(why, "File exists") || !strings.HasSuffix(file, ".lock") {
-		return ""
-	}
-	return file
-}
-
-func (r *Store) stillLocked(what, file string, err error) error {
-	info, statErr := os.Lstat(file)
-	if statErr != nil { // The lock file is gone; there may be another one.
-		return err
-	}
-	return &LockedError{Ref: what, File: file, Age: time.Since(info.ModTime()), CommonDir: r.Repository.CommonDir}
+	return ""
 }
 
 // Asked runs git update-ref -z --stdin in repo, with further arguments, for changes and others in one
@@ -310,13 +293,11 @@ func (r *Store) Claim(ctx context.Context, prefix string, atLeast int, oid strin
 
 // highestNumber returns the highest number among the refs directly below prefix, 0 for none.
 func (r *Store) highestNumber(ctx context.Context, prefix string) (highest int, err error) {
-	names, ok, err := gitdir.RefNames(r.Repository.CommonDir, prefix)
+	found, ok, err := gitdir.ListRefs(r.Repository.CommonDir, []string{prefix}, true)
 	if !ok && err == nil {
-		var found map[string]string
 		found, err = r.List(ctx, prefix)
-		names = slices.Collect(maps.Keys(found))
 	}
-	for _, ref := range names {
+	for ref := range found {
 		name := strings.TrimPrefix(ref, prefix)
 		if n, err := strconv.Atoi(name); err == nil && strconv.Itoa(n) == name {
 			highest = max(highest, n)

@@ -30,7 +30,7 @@ import (
 // change of an existing file.
 type PrivateIndex struct {
 	File       string
-	Entries    []IndexEntry // of the real index, each path once
+	Entries    []IndexEntry // of the real index
 	Assumed    []string     // paths with the bit assume-unchanged
 	Skipped    []string     // paths with the bit skip-worktree
 	Submodules []string     // paths of submodules
@@ -95,7 +95,7 @@ func (x *PrivateIndex) fill(ctx context.Context, path, real string) error {
 	if err != nil {
 		return err
 	}
-	x.Content, x.Entries = contentOf(all), oneEach(all)
+	x.Content, x.Entries = contentOf(all), all
 	for _, e := range all {
 		if e.assumed {
 			x.Assumed = append(x.Assumed, e.Name)
@@ -196,23 +196,6 @@ func ListIndex(ctx context.Context, repo git.Repo, file string) ([]IndexEntry, e
 		entries = append(entries, IndexEntry{name, f[1], f[2], f[3], tag != f[0], tag == "S"})
 	}
 	return entries, nil
-}
-
-// oneEach returns one entry for each path: of a conflict, our side.
-func oneEach(all []IndexEntry) []IndexEntry {
-	if !slices.ContainsFunc(all, func(e IndexEntry) bool { return e.Stage != "0" }) {
-		return all
-	}
-	var one []IndexEntry
-	for _, e := range all {
-		switch last := len(one) - 1; {
-		case last < 0 || one[last].Name != e.Name:
-			one = append(one, e)
-		case e.Stage == "2":
-			one[last] = e
-		}
-	}
-	return one
 }
 
 // readIndex reads an index (gitformat-index(5)) as `git ls-files --stage -v` lists it. ok is false if git has to be

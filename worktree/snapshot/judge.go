@@ -75,12 +75,11 @@ func (l *Look) standForIgnored(ctx context.Context) (links []string) {
 		}
 		folders = append(folders, name+"/")
 	}
-	if len(folders) == 0 {
-		return nil
-	}
-	out, _ := git.In(main).Input(ctx, git.NulTerminated(folders), "check-ignore", "-z", "--stdin") // exit code 1 for none
-	for _, folder := range git.NulSeparated(out) {
-		links = append(links, strings.TrimSuffix(folder, "/"))
+	ignored, _ := git.In(main).Ignored(ctx, folders)
+	for _, folder := range folders {
+		if ignored[folder] {
+			links = append(links, strings.TrimSuffix(folder, "/"))
+		}
 	}
 	return links
 }
@@ -115,7 +114,7 @@ const comparedBytes = 64 << 20
 // checks them out into a folder, is started only if a setting converts such files.
 func (l *Look) asCheckedOut(ctx context.Context) (untouched map[string]bool, err error) {
 	var names []string
-	contents, seen, left := map[string][]byte{}, map[string]bool{}, int64(comparedBytes)
+	contents, left := map[string][]byte{}, int64(comparedBytes)
 	untouched = map[string]bool{}
 	for _, e := range l.doubted {
 		info, err := os.Lstat(l.path(e.Name))
@@ -126,11 +125,11 @@ func (l *Look) asCheckedOut(ctx context.Context) (untouched map[string]bool, err
 		if left -= info.Size(); err != nil {
 			continue
 		}
-		if untouched[e.Name] = blobID(content, len(e.ID)) == e.ID; !untouched[e.Name] && l.converts(e.Name, seen) {
+		if untouched[e.Name] = blobID(content, len(e.ID)) == e.ID; !untouched[e.Name] {
 			names, contents[e.Name] = append(names, e.Name), content
 		}
 	}
-	if len(names) == 0 {
+	if len(names) == 0 || !l.converts(names) {
 		return untouched, ctx.Err()
 	}
 	dir, err := os.MkdirTemp(l.Dir, scratchIndexPrefix)
@@ -164,25 +163,22 @@ func blobID(content []byte, length int) string {
 // are stored for it.
 var convertsOutward = lazyregexp.New(`(?i)\b(filter=|eol\s*=\s*"?crlf|ident\b|working-tree-encoding=|autocrlf\s*=\s*"?(true|yes|on|1)|attributesfile)`)
 
-// converts reports whether git may convert a file when it checks the file out, by the attributes of
-// the folders above the file, or the configuration of the repository or the user. seen remembers
-// the files that were read.
-func (l *Look) converts(name string, seen map[string]bool) bool {
-	from := append(gitdir.ConfigFiles(l.admin), gitdir.AttributeFiles(l.admin)...)
-	for folder := path.Dir(name); ; folder = path.Dir(folder) {
-		from = append(from, filepath.Join(l.path(folder), ".gitattributes"))
-		if folder == "." {
-			break
+// converts reports whether git may convert one of the files when it checks it out, by the attributes of
+// the folders above the files, or the configuration of the repository or the user.
+func (l *Look) converts(names []string) bool {
+	folders := map[string]bool{l.Top: true}
+	for _, name := range names {
+		for folder := path.Dir(name); folder != "." && !folders[l.path(folder)]; folder = path.Dir(folder) {
+			folders[l.path(folder)] = true
 		}
 	}
+	from := append(gitdir.ConfigFiles(l.admin), gitdir.AttributeFiles(l.admin)...)
+	for folder := range folders {
+		from = append(from, filepath.Join(folder, ".gitattributes"))
+	}
 	return slices.ContainsFunc(from, func(file string) bool {
-		matches, known := seen[file]
-		if !known {
-			content, _ := disk.ReadFile(file)
-			matches = convertsOutward().Match(content)
-			seen[file] = matches
-		}
-		return matches
+		content, _ := disk.ReadFile(file)
+		return convertsOutward().Match(content)
 	})
 }
 

@@ -10,15 +10,6 @@ import (
 	"paw/worktree/objects"
 )
 
-// MovedFrom is the function MovedFrom for the linked worktree at path.
-func (snapshots *Taker) MovedFrom(ctx context.Context, path, head string) string {
-	admin, err := gitdir.Linked(path, snapshots.Repository.CommonDir, "")
-	if err != nil {
-		return ""
-	}
-	return MovedFrom(ctx, path, admin, head)
-}
-
 // MovedFrom returns the commit that a worktree has checked out if its HEAD is at another one, head,
 // since the branch was moved by a git that was not in the worktree; "" otherwise. Such a git writes
 // into the reflog of the branch, not into that of the worktree's HEAD, and changes neither files nor

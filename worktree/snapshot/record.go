@@ -28,11 +28,10 @@ import (
 // snapshot, so that git reads only files touched since, or a copy of the real index.
 type recording struct {
 	*Look
-	last   last            // the earlier snapshot, zero for none
-	seen   string          // hash of the stat data of all files
-	recent bool            // a file may have changed since the earlier snapshot has read it, even if the times look equal
-	size   int64           // bytes that no earlier snapshot has read
-	linked map[string]bool // folder -> whether it is a symlink, or inside one
+	last   last   // the earlier snapshot, zero for none
+	seen   string // hash of the stat data of all files
+	recent bool   // a file may have changed since the earlier snapshot has read it, even if the times look equal
+	size   int64  // bytes that no earlier snapshot has read
 
 	again    []string // paths of which the kept index is to have the entry of the real one first: git must read the files
 	files    []string // what git looks at
@@ -81,7 +80,7 @@ func (l *Look) Record(ctx context.Context) (notSaved []string, cause, err error)
 
 // recordingAfter looks at every file that differs from the real index.
 func (l *Look) recordingAfter(before last) *recording {
-	r := &recording{Look: l, last: before, linked: map[string]bool{}}
+	r := &recording{Look: l, last: before}
 	had := make(map[string]bool, len(before.Names))
 	for _, name := range before.Names {
 		had[name] = true
@@ -117,7 +116,7 @@ func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(er
 func (r *recording) isReplaced(name string, at *unix.Stat_t, err error) bool {
 	mode := at.Mode & unix.S_IFMT
 	switch {
-	case r.deleted[name] && r.behindLink(path.Dir(name)): // git does not look behind a symlink
+	case r.deleted[name] && r.behindLink(name): // git does not look behind a symlink
 		return true
 	case isGone(err):
 		return false
@@ -130,18 +129,14 @@ func (r *recording) isReplaced(name string, at *unix.Stat_t, err error) bool {
 	return true
 }
 
-// behindLink reports whether a folder is a symlink, or inside one.
-func (r *recording) behindLink(folder string) bool {
-	if folder == "." {
-		return false
+// behindLink reports whether a folder above a path is a symlink.
+func (l *Look) behindLink(name string) bool {
+	for folder := path.Dir(name); folder != "."; folder = path.Dir(folder) {
+		if info, err := os.Lstat(l.path(folder)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
 	}
-	linked, known := r.linked[folder]
-	if !known {
-		info, err := os.Lstat(filepath.Join(r.Top, filepath.FromSlash(folder)))
-		linked = r.behindLink(path.Dir(folder)) || err == nil && info.Mode()&fs.ModeSymlink != 0
-		r.linked[folder] = linked
-	}
-	return linked
+	return false
 }
 
 // run records the files in a scratch index that begins as the kept one, if that can go on, or as the real one.
@@ -286,9 +281,6 @@ func readLast(admin, dir string) (before last) {
 	before.Kept = filepath.Join(dir, before.Kept)
 	return before
 }
-
-// forgetLast removes what the last snapshot has kept, which may name objects that are gone.
-func forgetLast(dir string) { os.Remove(lastFile(dir)) }
 
 // same reports whether the last snapshot has recorded the same files, and none can have changed since.
 func (r *recording) same() bool {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"time"
@@ -111,7 +112,7 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 		}
 		sweepOld(scratchDir, scratchIndexPrefix, ScratchAge)
 	}
-	within, cancel := b.start(ctx)
+	within, cancel := context.WithTimeout(ctx, cmp.Or(b.Time, math.MaxInt64))
 	defer cancel()
 	request := snapshotRequest{m: snapshots, top: c.Path, admin: c.AdminDir, dir: scratchDir, ref: ref, message: message, limit: b.Bytes}
 	for try := 1; ; try++ {
@@ -126,16 +127,9 @@ func (snapshots *Taker) takeAt(ctx context.Context, c gitdir.Checkout, ref, mess
 			return shot, err
 		}
 		if scratchDir != "" {
-			forgetLast(scratchDir)
+			os.Remove(lastFile(scratchDir)) // it may name objects that are gone
 		}
 	}
-}
-
-func (b Budget) start(ctx context.Context) (context.Context, context.CancelFunc) {
-	if b.Time <= 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, b.Time)
 }
 
 // snapshotRequest holds the parameters of a snapshot.
@@ -218,8 +212,10 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit st
 // commitOf returns the commit of a tree: HEAD if the tree equals HEAD's, the earlier snapshot if
 // nothing has changed since, else a new commit.
 func (s snapshotRequest) commitOf(ctx context.Context, r *recording, tree string) (string, error) {
-	if same, err := r.isHead(ctx, tree); same || err != nil {
-		return r.Head, err
+	if !r.certain && r.Head != "" { // all changes may have been undone
+		if old, err := s.m.objects.TreeOf(ctx, r.Head); old == tree || err != nil {
+			return r.Head, err
+		}
 	}
 	if r.last.Commit == "" || r.last.Tree != tree || r.last.Head != r.Head {
 		return r.Commit(ctx, tree, s.message)
@@ -228,15 +224,6 @@ func (s snapshotRequest) commitOf(ctx context.Context, r *recording, tree string
 		return "", objects.ErrPruned
 	}
 	return r.last.Commit, nil
-}
-
-// isHead reports whether the tree equals HEAD's, because all changes were undone.
-func (l *Look) isHead(ctx context.Context, tree string) (bool, error) {
-	if l.certain || l.Head == "" {
-		return false, nil
-	}
-	old, err := l.Repo.Line(ctx, "rev-parse", "--verify", l.Head+"^{tree}")
-	return old == tree, err
 }
 
 // Commit makes a commit of a tree; the first parent is HEAD.
