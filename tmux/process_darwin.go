@@ -35,3 +35,6 @@ func parentOf(pid int) int {
 
 // HasRead returns true: it cannot be told.
 func (p Program) HasRead() bool { return true }
+
+// Echoes returns false: it cannot be told.
+func (p Program) Echoes() bool { return false }

@@ -57,12 +57,32 @@ func parentOf(pid int) (parent int) {
 }
 
 // HasRead reports whether the program has read all that was typed; true where that cannot be told.
-func (p Program) HasRead() bool {
-	terminal, err := unix.Open(fmt.Sprintf("/proc/%d/fd/0", p.PID), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+func (p Program) HasRead() (read bool) {
+	err := p.terminal(func(fd int) error {
+		left, err := unix.IoctlGetInt(fd, unix.TIOCINQ)
+		read = left == 0
+		return err
+	})
+	return read || err != nil
+}
+
+// Echoes reports whether the terminal itself shows what is typed, as for a program that reads lines or does not read yet; false
+// where that cannot be told.
+func (p Program) Echoes() (echoes bool) {
+	_ = p.terminal(func(fd int) error {
+		mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+		echoes = err == nil && mode.Lflag&unix.ECHO != 0
+		return err
+	})
+	return echoes
+}
+
+// terminal opens the terminal that the program reads.
+func (p Program) terminal(ask func(fd int) error) error {
+	fd, err := unix.Open(fmt.Sprintf("/proc/%d/fd/0", p.PID), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return true
+		return err
 	}
-	defer func() { _ = unix.Close(terminal) }()
-	left, err := unix.IoctlGetInt(terminal, unix.TIOCINQ)
-	return err != nil || left == 0
+	defer func() { _ = unix.Close(fd) }()
+	return ask(fd)
 }

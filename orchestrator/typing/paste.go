@@ -30,7 +30,11 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 	if err := last(); err != nil {
 		return t.removePrompt(context.WithoutCancel(ctx), err)
 	}
-	return t.enter(ctx, "the prompt was typed, and not sent")
+	echoes := t.program.Echoes()
+	if err := t.enter(ctx, "the prompt was typed, and not sent"); err != nil || !t.unknown() {
+		return err
+	}
+	return t.awaitLine(context.WithoutCancel(ctx), echoes)
 }
 
 // paste pastes the prompt and waits until it shows in the box. A CLI that draws its box before it

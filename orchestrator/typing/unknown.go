@@ -71,6 +71,15 @@ func (t *sender) awaitEcho(ctx context.Context, before string) error {
 	return t.unconfirmed("the prompt was typed and cannot be read on its screen, so Enter was not pressed: it may ask you something, or not read yet")
 }
 
+// awaitLine waits until the program has read the line that was sent. While it loads, the terminal itself may echo what is typed,
+// and forgets it when the program then switches the echo off.
+func (t *sender) awaitLine(ctx context.Context, echoes bool) error {
+	if awaitRead(ctx, t.program, pastePatience) && echoes == t.program.Echoes() {
+		return nil
+	}
+	return t.unconfirmed("the prompt was typed, and nothing says that its program has read it")
+}
+
 // inked removes blanks, and the characters of which frames are drawn: a box breaks a text anywhere.
 func inked(text string) string {
 	return squeezed(strings.NewReplacer("│", "", "┃", "", "|", "").Replace(text))
