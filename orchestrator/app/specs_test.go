@@ -23,3 +23,22 @@ func TestSpecsAreConfigured(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordedFolderThatIsGone: a home that was moved takes the conversations along.
+func TestRecordedFolderThatIsGone(t *testing.T) {
+	there := t.TempDir()
+	gone := there + "/gone"
+	for name, c := range map[string][3]string{ // recorded, of the user, wanted
+		"gone":                 {gone, there, there},
+		"gone, and no other":   {gone, "", gone},
+		"gone, and so is this": {gone, gone + "2", gone},
+		"there":                {there, gone, there},
+		"not set then":         {"", there, ""},
+		"no folder":            {"value", there, "value"},
+	} {
+		h := &app.App{Env: []string{"CODEX_HOME=" + c[1]}}
+		if got := h.Specs().Recorded(&session.Agent{Environment: map[string]string{"CODEX_HOME": c[0]}})["CODEX_HOME"]; got != c[2] {
+			t.Errorf("%s: %q, want %q", name, got, c[2])
+		}
+	}
+}

@@ -243,14 +243,25 @@ func (p Specs) Draft(c cli.CLI, executable, prompt string) cli.Spec {
 	})
 }
 
-// recordedEnv returns the user's environment with the variables recorded at the first launch, which
-// decide where the CLI looks for its conversations.
+// recordedEnv returns the user's environment with the variables recorded at the first launch.
 func (p Specs) recordedEnv(w *session.Agent) []string {
 	env := append([]string{}, p.app.Env...)
-	for name, value := range w.Environment {
+	for name, value := range p.Recorded(w) {
 		env = append(env, name+"="+value)
 	}
 	return env
+}
+
+// Recorded returns the variables recorded at the first launch, which decide where the CLI looks for its conversations. A
+// folder that is gone, as after the home was moved, gives way to the one of the user's environment.
+func (p Specs) Recorded(w *session.Agent) map[string]string {
+	recorded, set := maps.Clone(w.Environment), Variables(p.app.Env)
+	for name, folder := range recorded {
+		if filepath.IsAbs(folder) && !disk.Exists(folder) && disk.Exists(set[name]) {
+			recorded[name] = set[name]
+		}
+	}
+	return recorded
 }
 
 // Remembered returns the variables to record, which a resume needs again. An unset one

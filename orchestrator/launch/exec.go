@@ -222,7 +222,7 @@ func readLaunch(path string) (launchFile, error) {
 func Environment(a app.Agent, generation int, c cli.Command) []string {
 	set := app.Variables(a.App.Specs().WithProgram(cli.Scrub(a.App.UserEnv()), a.Record, c.Argv[0]))
 	maps.Copy(set, a.ProjectVariables())
-	for name, value := range a.Record.Environment {
+	for name, value := range a.App.Specs().Recorded(a.Record) {
 		if set[name] = value; value == "" {
 			delete(set, name)
 		}

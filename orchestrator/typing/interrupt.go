@@ -9,6 +9,7 @@ import (
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/session/turn"
@@ -48,7 +49,7 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 		return nil, err
 	}
 	defer unlock()
-	number, _, err := t.open(ctx)
+	number, open, err := t.open(ctx)
 	if err == nil && number == 0 {
 		err = errs.New(errs.Refused, "%s: no turn runs, nothing was typed", agentName).Hint("paw turns %s/%s", s.Name, agentName)
 	}
@@ -56,6 +57,7 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 		return nil, err
 	}
 	asked := false // whether the key that comes now was asked for on the screen
+	question := open.Waiting
 	for range 4 {
 		if err := t.strike(ctx, "", "Escape"); err != nil {
 			return nil, t.shut(err)
@@ -66,7 +68,8 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 			again = nil // it may still be there
 		}
 		var last *turn.Record
-		if last, asked, err = t.ends(ctx, number, again); err != nil || last != nil {
+		last, asked, err = t.ends(ctx, number, again, question)
+		if question = false; err != nil || last != nil {
 			return &Interrupted{Agent: agentName, Turn: number, Late: last != nil && last.Number == number && last.State == turn.Finished}, err
 		}
 	}
@@ -85,21 +88,38 @@ func (t answerer) open(ctx context.Context) (number int, last *turn.Record, err 
 	return last.Number, last, nil
 }
 
-// ends waits after Escape until the turn has ended, and returns the agent's last turn then. It returns nil where Escape has to be
-// pressed once more: the CLI asks for that on its screen (asked is true), or the turn still runs after interruptPatience. In some
-// CLIs an Escape too many opens a menu.
-func (t answerer) ends(ctx context.Context, number int, again []string) (last *turn.Record, asked bool, err error) {
+// ends waits after Escape until the turn has ended and the screen shows no work, and returns the agent's last turn then. It returns
+// nil where Escape has to be pressed once more: the CLI asks for that on its screen (asked is true), Escape has closed the question
+// alone and the CLI goes on, or the turn still runs after interruptPatience. In some CLIs an Escape too many opens a menu.
+func (t answerer) ends(ctx context.Context, number int, again []string, question bool) (last *turn.Record, asked bool, err error) {
 	for end := t.App.Now().Add(interruptPatience); t.App.Now().Before(end); poll.Sleep(ctx, 2*poll.Tick) {
 		if ctx.Err() != nil {
 			return nil, false, errs.New(errs.Interrupted, "%s: Escape was pressed; whether turn %d has ended is not known", t.Record.Name, number)
 		}
 		now, last, err := t.open(ctx)
 		if err != nil || now != number {
+			t.awaitRest(ctx)
 			return last, false, err
+		}
+		if question && !last.Waiting && t.works(ctx) {
+			return nil, false, nil
 		}
 		if shot, err := t.client.Look(ctx, t.program); err == nil && slices.ContainsFunc(again, func(text string) bool { return strings.Contains(shot.Text, text) }) {
 			return nil, true, nil
 		}
 	}
 	return nil, false, nil
+}
+
+// restPatience is how long a CLI may show that it works after its turn was interrupted: only then it puts the prompt back into its box.
+const restPatience = 2 * time.Second
+
+func (t answerer) awaitRest(ctx context.Context) {
+	poll.Until(ctx, 2*poll.Tick, restPatience, func() bool { return !t.works(ctx) })
+}
+
+// works reports whether the CLI's screen shows that it works.
+func (t answerer) works(ctx context.Context) bool {
+	shot, err := t.client.Look(ctx, t.program)
+	return err == nil && t.cli.Screen(cli.Screenshot(shot)).Works
 }
