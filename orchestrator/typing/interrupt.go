@@ -33,6 +33,9 @@ func (i *Interrupted) String() string {
 // interruptPatience is how long a CLI may take to end a turn after Escape before the key is pressed once more.
 const interruptPatience = 5 * time.Second
 
+// endPatience is how long after its end a turn may be recorded.
+const endPatience = time.Second
+
 // Interrupt presses Escape in the pane of an agent and waits until the turn that runs there has ended. Where a turn waits with
 // a question, the question goes with it. The error has exit code 3 when no turn runs, and 6 when the turn goes on after
 // four presses.
@@ -56,6 +59,7 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 	if err != nil {
 		return nil, err
 	}
+	pressed := h.Now()
 	asked := false // whether the key that comes now was asked for on the screen
 	question := open.Waiting
 	for range 4 {
@@ -69,8 +73,15 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 		}
 		var last *turn.Record
 		last, asked, err = t.ends(ctx, number, again, question)
-		if question = false; err != nil || last != nil {
-			return &Interrupted{Agent: agentName, Turn: number, Late: last != nil && last.Number == number && last.State == turn.Finished}, err
+		if question = false; err != nil {
+			return nil, err
+		}
+		if last != nil {
+			late := last.Number == number && last.State == turn.Finished
+			if late && last.EndedAt != nil && last.EndedAt.Sub(pressed) > endPatience {
+				return nil, t.unconfirmed("Escape was pressed, and turn %d went on to its end", number)
+			}
+			return &Interrupted{Agent: agentName, Turn: number, Late: late}, nil
 		}
 	}
 	return nil, t.unconfirmed("Escape was pressed, and nothing says that turn %d has ended", number)

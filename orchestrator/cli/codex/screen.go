@@ -78,10 +78,11 @@ func boxIn(s cli.Screenshot, rows []screens.Row) (cli.Screen, bool) {
 // keys matches the last lines of codex's dialogs: the keys that leave them.
 var keys = lazyregexp.New(`(?i)\b(press enter to|enter (select|continue|confirm|submit|resume)|esc (back|skip|cancel|close|go back|dismiss))\b`)
 
-// cut are dialogs that a low pane shows without their keys.
+// cut are dialogs that show no keys, or not in a low pane.
 var cut = []screens.Dialog{
 	screens.AsksByList(`^  Trust this folder\?`, "asks whether to trust the folder"),
 	screens.Asks(`^  Choose how you want to use Codex\.`, "asks you to log in"),
+	screens.Asks(`^  reverse-i-search:`, "a menu is open"),
 }
 
 // dialogs recognizes a dialog by its words. The first match names the dialog.
