@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"paw/orchestrator/cli/fakemodel"
 	"paw/session"
 )
 
@@ -40,6 +41,24 @@ func TestCLIsEscBeforeTheRecord(t *testing.T) {
 	if one := w.work("do: say Once more."); one.Number != 3 {
 		t.Errorf("turn %d", one.Number)
 	}
+}
+
+// TestCLIsInterruptAQuestion: paw interrupt ends a turn that waits with a question, also where Esc closes the question alone, and
+// nothing behind it is done. The next prompt comes alone.
+func TestCLIsInterruptAQuestion(t *testing.T) {
+	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+		w.work("do: say Ready.")
+		n := w.last().Number + 1
+		w.send("do: ask touch asked\ndo: run sleep 3\ndo: write after.txt 1\ndo: say Done.")
+		w.question(w.cli)
+		out := w.ok(w.paw("interrupt", w.cli))
+		if cut := w.turn(n); cut.State != "aborted" || w.has("after.txt") {
+			t.Errorf("turn %d is %s:\n%s", n, cut.State, out.stdout)
+		}
+		if one := w.work("do: say Next."); one.Number != n+1 || strings.TrimSpace(one.Prompt) != "do: say Next." {
+			t.Errorf("turn %d: %q", one.Number, one.Prompt)
+		}
+	})
 }
 
 // TestCLIsEscInAHook: an Esc that comes while qwen waits for a hook of paw leaves the agent idle.
