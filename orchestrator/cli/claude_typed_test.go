@@ -83,6 +83,8 @@ func TestCanonical(t *testing.T) {
 	for _, c := range []struct{ cli, arrived, sent string }{
 		{"claude", "a    b", "a\tb"},
 		{"claude", "ab", "a\u202eb"},
+		{"copilot", "a    b", "a\tb"},
+		{"gemini", "ab", "a\u200bb"},
 		{"claude", " !ls", "!ls"},
 		{"codex", "!ls", " !ls"},
 		{"opencode", "see @README ", "see @README"},

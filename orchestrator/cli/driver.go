@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode"
 
+	"paw/config/display"
 	"paw/session"
 	"paw/session/history"
 	"paw/session/turn"
@@ -153,6 +154,21 @@ const UnseenTurns = "only those that paw makes"
 // Trimmed cuts off the blanks around a prompt, as every CLI does. One of them may be the space that
 // paw puts before a prompt that would else be a command.
 func Trimmed(prompt string) string { return strings.TrimRightFunc(TrimLeft(prompt), unicode.IsSpace) }
+
+// Canonical replaces tabs by four spaces, drops invisible characters and composes others, as the input boxes of several CLIs do.
+func Canonical(prompt string) string {
+	return display.Decomposed(Trimmed(strings.ReplaceAll(WithoutInvisible(prompt), "\t", "    ")))
+}
+
+// WithoutInvisible removes format characters, such as marks of direction.
+func WithoutInvisible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, text)
+}
 
 // TrimLeft cuts off leading white space as JavaScript's trim does: the byte order mark included.
 func TrimLeft(prompt string) string {

@@ -4,9 +4,7 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
-	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/prompts"
@@ -195,7 +193,7 @@ var ticked = lazyregexp.New(`^(\[.\]) (.*)`)
 // helps for no other command. A space at the end keeps a menu closed (":smile"), and Enter from being a new line (a backslash).
 func (c driver) Literal(prompt string) (string, error) {
 	text := prompts.Closed(prompt)
-	if strings.HasPrefix(withoutInvisible(prompt), "!") {
+	if strings.HasPrefix(cli.WithoutInvisible(prompt), "!") {
 		text = " " + text
 	}
 	return text, c.checkOwn(prompt)
@@ -204,21 +202,11 @@ func (c driver) Literal(prompt string) (string, error) {
 // checkOwn refuses prompts that claude would run as commands of its own. claude trims a prompt and
 // drops invisible characters first, so that no prefix can prevent it.
 func (c driver) checkOwn(prompt string) error {
-	seen := withoutInvisible(prompt)
+	seen := cli.WithoutInvisible(prompt)
 	if err := prompts.CheckWord(c.Name(), seen, prompts.Exits...); err != nil {
 		return err
 	}
 	return prompts.CheckCommand(c.Name(), seen)
-}
-
-// withoutInvisible removes format characters, such as marks of direction, as claude does.
-func withoutInvisible(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, text)
 }
 
 // claude folds a paste into a placeholder such as "[Pasted text #1 +9 lines]" when it has more than
@@ -268,11 +256,7 @@ func (driver) Pastes(text string, rows int) []string {
 	return pastes
 }
 
-// Canonical replaces tabs by four spaces, drops invisible characters and composes others, as claude's
-// input box does.
-func (driver) Canonical(prompt string) string {
-	return display.Decomposed(cli.Trimmed(strings.ReplaceAll(withoutInvisible(pasted(prompt)), "\t", "    ")))
-}
+func (driver) Canonical(prompt string) string { return cli.Canonical(pasted(prompt)) }
 
 // pasted removes the marks that claude puts around pasted text: two line feeds, a line with an
 // opening tag, the text, and a line with a closing tag with the same id of four hexadecimal digits.

@@ -168,6 +168,8 @@ func (l streamLine) Tell(t *streams.Turn) {
 	}
 }
 
+func (driver) Canonical(prompt string) string { return cli.Canonical(prompt) }
+
 // Screen looks for the input box around the terminal's cursor, which copilot hides while its pane
 // has no focus. copilot draws the box long before it takes input, and also without an account: both
 // are recognized by their texts. In its dialogs the arrow keys select and Enter takes an option. A

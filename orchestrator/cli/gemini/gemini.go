@@ -210,6 +210,8 @@ func (r record) text() string {
 	return text.String()
 }
 
+func (driver) Canonical(prompt string) string { return cli.Canonical(prompt) }
+
 // Screen looks for the input box around the terminal's cursor, which gemini hides and draws itself.
 func (driver) Screen(s cli.Screenshot) cli.Screen {
 	seen := box.Screen(since(s))
