@@ -19,26 +19,32 @@ import (
 type Interrupted struct {
 	Agent string
 	Turn  int
-	Late  bool // the turn finished before Escape came
+	Late  bool // the turn finished all the same
 }
 
 // String says in one line how the turn ended.
 func (i *Interrupted) String() string {
 	if i.Late {
-		return fmt.Sprintf("%s: turn %d finished before Esc", i.Agent, i.Turn)
+		return fmt.Sprintf("%s: turn %d finished before Esc could end it", i.Agent, i.Turn)
 	}
 	return fmt.Sprintf("%s: turn %d interrupted", i.Agent, i.Turn)
 }
 
-// interruptPatience is how long a CLI may take to end a turn after Escape before the key is pressed once more.
-const interruptPatience = 5 * time.Second
+// How long a CLI may take to end a turn after Escape before the key is pressed once more: less where its screen shows that it works.
+const (
+	interruptPatience = 5 * time.Second
+	workPatience      = 2 * time.Second
+)
 
-// endPatience is how long after its end a turn may be recorded.
-const endPatience = time.Second
+// restPatience is how long a CLI may show that it works after its turn was interrupted: only then it puts the prompt back into its box.
+const restPatience = 2 * time.Second
+
+// mostPresses is how often Escape is pressed: a list, a question and half-typed text take one or two each.
+const mostPresses = 6
 
 // Interrupt presses Escape in the pane of an agent and waits until the turn that runs there has ended. Where a turn waits with
 // a question, the question goes with it. The error has exit code 3 when no turn runs, and 6 when the turn goes on after
-// four presses.
+// all presses.
 func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName string) (*Interrupted, error) {
 	t, err := answererFor(h, s, agentName)
 	if err != nil {
@@ -59,10 +65,9 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 	if err != nil {
 		return nil, err
 	}
-	pressed := h.Now()
 	asked := false // whether the key that comes now was asked for on the screen
 	question := open.Waiting
-	for range 4 {
+	for range mostPresses {
 		if err := t.strike(ctx, "", "Escape"); err != nil {
 			return nil, t.shut(err)
 		}
@@ -73,15 +78,8 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 		}
 		var last *turn.Record
 		last, asked, err = t.ends(ctx, number, again, question)
-		if question = false; err != nil {
-			return nil, err
-		}
-		if last != nil {
-			late := last.Number == number && last.State == turn.Finished
-			if late && last.EndedAt != nil && last.EndedAt.Sub(pressed) > endPatience {
-				return nil, t.unconfirmed("Escape was pressed, and turn %d went on to its end", number)
-			}
-			return &Interrupted{Agent: agentName, Turn: number, Late: late}, nil
+		if question = false; err != nil || last != nil {
+			return &Interrupted{Agent: agentName, Turn: number, Late: last != nil && last.Number == number && last.State == turn.Finished}, err
 		}
 	}
 	return nil, t.unconfirmed("Escape was pressed, and nothing says that turn %d has ended", number)
@@ -101,36 +99,29 @@ func (t answerer) open(ctx context.Context) (number int, last *turn.Record, err 
 
 // ends waits after Escape until the turn has ended and the screen shows no work, and returns the agent's last turn then. It returns
 // nil where Escape has to be pressed once more: the CLI asks for that on its screen (asked is true), Escape has closed the question
-// alone and the CLI goes on, or the turn still runs after interruptPatience. In some CLIs an Escape too many opens a menu.
+// alone and the CLI goes on, or the turn still runs for too long. In some CLIs an Escape too many opens a menu.
 func (t answerer) ends(ctx context.Context, number int, again []string, question bool) (last *turn.Record, asked bool, err error) {
-	for end := t.App.Now().Add(interruptPatience); t.App.Now().Before(end); poll.Sleep(ctx, 2*poll.Tick) {
+	pressed := t.App.Now()
+	for ; t.App.Now().Sub(pressed) < interruptPatience; poll.Sleep(ctx, 2*poll.Tick) {
 		if ctx.Err() != nil {
 			return nil, false, errs.New(errs.Interrupted, "%s: Escape was pressed; whether turn %d has ended is not known", t.Record.Name, number)
 		}
 		now, last, err := t.open(ctx)
 		if err != nil || now != number {
-			t.awaitRest(ctx)
+			poll.Until(ctx, 2*poll.Tick, restPatience, func() bool {
+				shot, err := t.client.Look(ctx, t.program)
+				return err != nil || !t.cli.Screen(cli.Screenshot(shot)).Works
+			})
 			return last, false, err
 		}
-		if question && !last.Waiting && t.works(ctx) {
-			return nil, false, nil
-		}
-		if shot, err := t.client.Look(ctx, t.program); err == nil && slices.ContainsFunc(again, func(text string) bool { return strings.Contains(shot.Text, text) }) {
+		shot, err := t.client.Look(ctx, t.program)
+		switch closed := question && !last.Waiting; {
+		case err != nil:
+		case slices.ContainsFunc(again, func(text string) bool { return strings.Contains(shot.Text, text) }):
 			return nil, true, nil
+		case (closed || t.App.Now().Sub(pressed) > workPatience) && t.cli.Screen(cli.Screenshot(shot)).Works:
+			return nil, false, nil
 		}
 	}
 	return nil, false, nil
-}
-
-// restPatience is how long a CLI may show that it works after its turn was interrupted: only then it puts the prompt back into its box.
-const restPatience = 2 * time.Second
-
-func (t answerer) awaitRest(ctx context.Context) {
-	poll.Until(ctx, 2*poll.Tick, restPatience, func() bool { return !t.works(ctx) })
-}
-
-// works reports whether the CLI's screen shows that it works.
-func (t answerer) works(ctx context.Context) bool {
-	shot, err := t.client.Look(ctx, t.program)
-	return err == nil && t.cli.Screen(cli.Screenshot(shot)).Works
 }
