@@ -32,10 +32,12 @@ type CLIInfo struct {
 	Name     string
 	Path     string // path of the program, "" when the CLI is not installed
 	Version  string
-	Err      error // why the version is unknown
-	Standing cli.Standing
+	Err      error        // why the version is unknown
+	Standing string       // see cli.LookedAt.Standing
 	Looked   cli.LookedAt // tested versions, with which Standing compares
 	Facts    cli.Facts
+
+	note string // Standing in words
 }
 
 // ListCLIs returns the known CLIs: which are installed, and what paw can do with each. It asks for
@@ -47,8 +49,7 @@ func ListCLIs(ctx context.Context, h *app.App, withVersions bool) []CLIInfo {
 	group.SetLimit(4)
 	for i, name := range names {
 		c, _ := h.CLIs.Get(name)
-		infos[i] = CLIInfo{Name: name, Facts: c.Facts()}
-		_, infos[i].Looked = cli.StandingOf(name, "")
+		infos[i] = CLIInfo{Name: name, Facts: c.Facts(), Looked: cli.LookedAtOf(name)}
 		executable, err := h.Program(c)
 		if err != nil {
 			if _, ok := errors.AsType[*errs.Error](err); !ok {
@@ -71,33 +72,32 @@ func ListCLIs(ctx context.Context, h *app.App, withVersions bool) []CLIInfo {
 
 // CLI describes one CLI, which must be installed.
 func CLI(ctx context.Context, h *app.App, name string) (CLIInfo, error) {
-	cli, ok := h.CLIs.Get(name)
+	known, ok := h.CLIs.Get(name)
 	if !ok {
 		return CLIInfo{}, errs.New(errs.Usage, "%s: unknown CLI", name).Hint("paw clis")
 	}
-	executable, err := h.Program(cli)
+	executable, err := h.Program(known)
 	if err != nil {
 		return CLIInfo{}, err
 	}
-	info := CLIInfo{Name: name, Path: executable, Facts: cli.Facts()}
-	info.askVersion(ctx, cli, h.Env)
+	info := CLIInfo{Name: name, Path: executable, Facts: known.Facts(), Looked: cli.LookedAtOf(name)}
+	info.askVersion(ctx, known, h.Env)
 	return info, nil
 }
 
 // askVersion asks an installed CLI for its version, and compares it with the tested ones.
 func (i *CLIInfo) askVersion(ctx context.Context, c cli.CLI, env []string) {
 	i.Version, i.Err = c.Version(ctx, i.Path, env)
-	i.Standing, i.Looked = cli.StandingOf(i.Name, i.Version)
+	i.Standing, i.note = i.Looked.Standing(i.Version)
 }
 
 // VersionNote says that the installed version of the CLI was not tested, "" if it was, or is
 // unknown.
 func (i CLIInfo) VersionNote() string {
-	text := i.Looked.Describe(i.Standing)
-	if text == "" {
+	if i.note == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s %s: %s", i.Name, i.Version, text)
+	return fmt.Sprintf("%s %s: %s", i.Name, i.Version, i.note)
 }
 
 // Trust records commands of the repository's configuration, word for word, as trusted.

@@ -107,7 +107,7 @@ func (f *findings) examineCLIs(ctx context.Context, h *app.App) {
 			f.wrong(errs.New(errs.Failed, "%s: does not say its version: %w", info.Name, info.Err).Hint("%s --version", errs.Quote(info.Path)))
 		case note != "":
 			f.fine(note, "paw doctor --cli "+info.Name)
-		case info.Standing == cli.StandingSame:
+		case info.Standing == cli.SameVersion:
 			f.fine(fmt.Sprintf("%s %s was looked at", info.Name, info.Version))
 		case info.Looked.CLI == "" && info.Name != "demo":
 			f.fine(fmt.Sprintf("%s %s is installed", info.Name, info.Version))

@@ -2,7 +2,6 @@ package cli
 
 import (
 	_ "embed" // embeds the table of versions
-	"fmt"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -29,67 +28,42 @@ func LookedAts() []LookedAt {
 	return all
 }
 
+// LookedAtOf returns the row of a CLI, an empty one where paw knows none.
+func LookedAtOf(cli string) LookedAt {
+	for _, looked := range LookedAts() {
+		if looked.CLI == cli {
+			return looked
+		}
+	}
+	return LookedAt{}
+}
+
 // Install returns the command that installs a CLI, "" where paw knows none.
 func Install(cli string) string {
-	for _, looked := range LookedAts() {
-		if looked.CLI == cli {
-			return "npm install -g " + looked.Package
-		}
+	if of := LookedAtOf(cli).Package; of != "" {
+		return "npm install -g " + of
 	}
 	return ""
 }
 
-// Standing tells how the installed version of a CLI compares with the tested ones.
-type Standing string
+// SameVersion is the standing of the oldest and of the newest tested version.
+const SameVersion = "looked at"
 
-// The standings of a version. A CLI that was never tested, and a version that cannot be compared,
-// have StandingUnknown.
-const (
-	StandingUnknown Standing = ""
-	StandingSame    Standing = "looked at" // the oldest or the newest tested version
-	StandingBetween Standing = "between"
-	StandingNewer   Standing = "newer"
-	StandingOlder   Standing = "older"
-)
-
-// StandingOf compares the version of a CLI with the tested ones. A pre-release (1.2.0-beta) is
+// Standing compares an installed version with the tested ones: SameVersion, "between", "newer" or "older", with words for all but
+// the first. It is "" for a CLI that was never tested, and for a version that cannot be compared. A pre-release (1.2.0-beta) is
 // older than its release.
-func StandingOf(cli, version string) (Standing, LookedAt) {
-	for _, looked := range LookedAts() {
-		if looked.CLI == cli {
-			return looked.standing(version), looked
-		}
-	}
-	return StandingUnknown, LookedAt{}
-}
-
-func (l LookedAt) standing(version string) Standing {
+func (l LookedAt) Standing(version string) (standing, words string) {
 	v := "v" + version
-	if !semver.IsValid(v) {
-		return StandingUnknown
-	}
 	oldest, newest := semver.Compare(v, "v"+l.Oldest), semver.Compare(v, "v"+l.Newest)
 	switch {
+	case l.CLI == "" || !semver.IsValid(v):
+		return "", ""
 	case oldest == 0 || newest == 0:
-		return StandingSame
+		return SameVersion, ""
 	case newest > 0:
-		return StandingNewer
+		return "newer", "newer than any that was looked at (" + l.Newest + ")"
 	case oldest < 0:
-		return StandingOlder
+		return "older", "older than any that was looked at (" + l.Oldest + ")"
 	}
-	return StandingBetween
-}
-
-// Describe puts a standing into words; "" for StandingSame and StandingUnknown.
-func (l LookedAt) Describe(standing Standing) string {
-	switch standing {
-	case StandingNewer:
-		return fmt.Sprintf("newer than any that was looked at (%s)", l.Newest)
-	case StandingOlder:
-		return fmt.Sprintf("older than any that was looked at (%s)", l.Oldest)
-	case StandingBetween:
-		return fmt.Sprintf("between those that were looked at (%s and %s)", l.Oldest, l.Newest)
-	case StandingUnknown, StandingSame:
-	}
-	return ""
+	return "between", "between those that were looked at (" + l.Oldest + " and " + l.Newest + ")"
 }
