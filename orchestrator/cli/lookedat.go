@@ -2,6 +2,7 @@ package cli
 
 import (
 	_ "embed" // embeds the table of versions
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -30,10 +31,9 @@ func LookedAts() []LookedAt {
 
 // LookedAtOf returns the row of a CLI, an empty one where paw knows none.
 func LookedAtOf(cli string) LookedAt {
-	for _, looked := range LookedAts() {
-		if looked.CLI == cli {
-			return looked
-		}
+	all := LookedAts()
+	if i := slices.IndexFunc(all, func(l LookedAt) bool { return l.CLI == cli }); i >= 0 {
+		return all[i]
 	}
 	return LookedAt{}
 }

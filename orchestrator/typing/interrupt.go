@@ -30,17 +30,12 @@ func (i *Interrupted) String() string {
 	return fmt.Sprintf("%s: turn %d interrupted", i.Agent, i.Turn)
 }
 
-// How long a CLI may take to end a turn after Escape before the key is pressed once more: less where its screen shows that it works.
+// How long a CLI may take to end a turn after Escape before the key is pressed once more: less where its screen shows that it works,
+// which it may do as long after the end, until it has put the prompt back into its box.
 const (
 	interruptPatience = 5 * time.Second
 	workPatience      = 2 * time.Second
 )
-
-// restPatience is how long a CLI may show that it works after its turn was interrupted: only then it puts the prompt back into its box.
-const restPatience = 2 * time.Second
-
-// mostPresses is how often Escape is pressed: a list, a question and half-typed text take one or two each.
-const mostPresses = 6
 
 // Interrupt presses Escape in the pane of an agent and waits until the turn that runs there has ended. Where a turn waits with
 // a question, the question goes with it. The error has exit code 3 when no turn runs, and 6 when the turn goes on after
@@ -65,9 +60,8 @@ func Interrupt(ctx context.Context, h *app.App, s *session.Session, agentName st
 	if err != nil {
 		return nil, err
 	}
-	asked := false // whether the key that comes now was asked for on the screen
-	question := open.Waiting
-	for range mostPresses {
+	asked, question := false, open.Waiting // whether the key that comes now was asked for on the screen, and whether it closes a question
+	for range 6 {                          // a list, a question and half-typed text take one or two each
 		if err := t.strike(ctx, "", "Escape"); err != nil {
 			return nil, t.shut(err)
 		}
@@ -108,15 +102,14 @@ func (t answerer) ends(ctx context.Context, number int, again []string, question
 		}
 		now, last, err := t.open(ctx)
 		if err != nil || now != number {
-			poll.Until(ctx, 2*poll.Tick, restPatience, func() bool {
-				shot, err := t.client.Look(ctx, t.program)
-				return err != nil || !t.cli.Screen(cli.Screenshot(shot)).Works
+			poll.Until(ctx, 2*poll.Tick, workPatience, func() bool {
+				shot, _ := t.client.Look(ctx, t.program)
+				return !t.cli.Screen(cli.Screenshot(shot)).Works
 			})
 			return last, false, err
 		}
-		shot, err := t.client.Look(ctx, t.program)
+		shot, _ := t.client.Look(ctx, t.program)
 		switch closed := question && !last.Waiting; {
-		case err != nil:
 		case slices.ContainsFunc(again, func(text string) bool { return strings.Contains(shot.Text, text) }):
 			return nil, true, nil
 		case (closed || t.App.Now().Sub(pressed) > workPatience) && t.cli.Screen(cli.Screenshot(shot)).Works:

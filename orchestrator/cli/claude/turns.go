@@ -92,8 +92,7 @@ const reportedWithin = 10 * time.Second
 // toldTurns collects what a transcript tells about one turn, and about later turns that no hook has
 // reported: claude 2.1.330 reports a queued prompt when it is typed, not when it begins.
 type toldTurns struct {
-	path, conversation string
-	asked              string // the turn's prompt, where no hook told an id of it
+	path, conversation, asked string // asked is the turn's prompt
 
 	used  bool         // the transcript has an answer near the turn's begin or after it
 	ended *turn.Event  // end of the requested turn
@@ -121,10 +120,7 @@ func turns(path string, last *turn.Record, waiting bool) (*toldTurns, error) {
 		}
 	}
 	ids := append(slices.Clone(last.OlderIDs), last.TurnID)
-	t := &toldTurns{path: path, conversation: last.Conversation, ids: ids, own: true, over: !records.IsOpen(last)}
-	if last.TurnID == "" {
-		t.asked = strings.TrimSpace(string(last.Prompt))
-	}
+	t := &toldTurns{path: path, conversation: last.Conversation, ids: ids, own: true, over: !records.IsOpen(last), asked: strings.TrimSpace(string(last.Prompt))}
 	var lines []turnLine
 	err := records.LinesBack(path, func(text []byte) bool {
 		head := headOf(text)
@@ -231,7 +227,7 @@ func (t *toldTurns) prompt(line turnLine, text string) {
 	// all their lines.
 	lost := t.own && !t.found && t.ids[len(t.ids)-1] != ""
 	switch {
-	case waited && t.own && !t.found && t.asked != "" && t.asked == strings.TrimSpace(text):
+	case waited && t.own && !t.found && t.ids[len(t.ids)-1] == "" && t.asked == strings.TrimSpace(text): // no hook has told its id
 		t.ids, t.found, t.waited = append(t.ids, line.PromptID), true, true
 	case known:
 		t.found, t.waited = true, t.waited || waited
