@@ -34,7 +34,10 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 	if err := t.enter(ctx, "the prompt was typed, and not sent"); err != nil || !t.unknown() {
 		return err
 	}
-	return t.awaitLine(context.WithoutCancel(ctx), echoes)
+	if read, then := awaitRead(context.WithoutCancel(ctx), t.program, pastePatience); !read || then != echoes {
+		return t.unconfirmed("the prompt was typed, and nothing says that its program has read it") // who loads may drop what the terminal echoed
+	}
+	return nil
 }
 
 // paste pastes the prompt and waits until it shows in the box. A CLI that draws its box before it
@@ -97,15 +100,19 @@ const (
 	readFor      = 50 * time.Millisecond // how long nothing may wait in the terminal: the kernel is late on a busy machine
 )
 
-// awaitRead waits until a program has read all that was typed, and reports whether it has.
-func awaitRead(ctx context.Context, p tmux.Program, patience time.Duration) bool {
-	since := time.Now()
-	return poll.Until(ctx, poll.Tick, patience, func() bool {
-		if !p.HasRead() {
-			since = time.Now()
+// awaitRead waits until a program has read all that was typed, and reports whether it has, and whether its terminal echoed then.
+func awaitRead(ctx context.Context, p tmux.Program, patience time.Duration) (read, echoes bool) {
+	var since time.Time
+	read = poll.Until(ctx, poll.Tick, patience, func() bool {
+		switch {
+		case !p.HasRead():
+			since = time.Time{}
+		case since.IsZero():
+			since, echoes = time.Now(), p.Echoes()
 		}
-		return time.Since(since) > readFor
+		return !since.IsZero() && time.Since(since) > readFor
 	})
+	return read, echoes
 }
 
 // pasteParts pastes the prompt in the parts that the CLI takes, and no more at once than a terminal
@@ -115,7 +122,8 @@ func (t *sender) pasteParts(ctx context.Context) error {
 	unread, reads := 0, true
 	for i, part := range t.cli.Pastes(t.text, t.rows) {
 		if unread += len(part) + marksSize; i > 0 && reads && unread > terminalSize {
-			reads, unread = awaitRead(ctx, t.program, pastePatience+t.long), len(part)+marksSize
+			reads, _ = awaitRead(ctx, t.program, pastePatience+t.long)
+			unread = len(part) + marksSize
 		}
 		switch {
 		case i == 0:

@@ -39,8 +39,8 @@ func (t *sender) lookAtUnknown(ctx context.Context) (cli.Screen, error) {
 	return cli.Screen{}, t.refusal("its screen does not stand still, and paw does not know its input box")
 }
 
-// asksPlainly matches the last line of a screen on which a program asks yes or no.
-var asksPlainly = lazyregexp.New(`(?i)(\(|\[)(y/n|yes/no|y)(\)|\]|\)es)[^\n]*\s*$`)
+// asksPlainly matches the end of a screen on which a program asks yes or no, or with a list whether to trust something.
+var asksPlainly = lazyregexp.New(`(?i)(\(|\[)(y/n|yes/no|y)(\)|\]|\)es)[^\n]*\s*$|\btrust\b[^\n]*\?\s*\n([^\n]*\n){0,8}?\W*1[.)] ([^\n]*\n){1,6}[^\n]*\s*$`)
 
 // placeholder matches what CLIs show in place of a long paste.
 var placeholder = lazyregexp.New(`(?i)\[[^\]\n]*\b(pasted|paste)\b[^\]\n]*\]`)
@@ -69,15 +69,6 @@ func (t *sender) awaitEcho(ctx context.Context, before string) error {
 		return nil
 	}
 	return t.unconfirmed("the prompt was typed and cannot be read on its screen, so Enter was not pressed: it may ask you something, or not read yet")
-}
-
-// awaitLine waits until the program has read the line that was sent. While it loads, the terminal itself may echo what is typed,
-// and forgets it when the program then switches the echo off.
-func (t *sender) awaitLine(ctx context.Context, echoes bool) error {
-	if awaitRead(ctx, t.program, pastePatience) && echoes == t.program.Echoes() {
-		return nil
-	}
-	return t.unconfirmed("the prompt was typed, and nothing says that its program has read it")
 }
 
 // inked removes blanks, and the characters of which frames are drawn: a box breaks a text anywhere.
