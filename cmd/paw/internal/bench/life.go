@@ -86,7 +86,7 @@ func (b *bench) measureSingle(w *world) {
 	slow := b.job("start, one agent, set-up of 20 s", budget{multiple: 30, counts: oneStartCounts})
 	shell := b.job("  the same in shell", budget{})
 	idle := b.job("recover, nothing to do", budget{counts: idleRecoverCounts})
-	w.repeat(lives+1, func(_ int, measured step) {
+	w.repeat(quick.runs+1, func(_ int, measured step) {
 		w.startInShell(shell, 1, measured)
 		measured(start, w.startArgs(1)...)
 		w.expectAlive(1)
