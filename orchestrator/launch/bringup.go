@@ -250,18 +250,28 @@ func refusedResume(ctx context.Context, h *app.App, s *session.Session, j *Job) 
 	return reason, true
 }
 
-// lastOutput returns the last line of the program in a dead pane, "" when tmux closed the terminal
-// before it had read the line, which is lost then.
+// lastOutput returns the last line of the program in a dead pane that begins with "error", else its last line; "" when tmux closed
+// the terminal before it had read the line, which is lost then.
 func lastOutput(ctx context.Context, h *app.App, s *session.Session, paneID string) string {
-	screen, err := h.TmuxFor(s).CaptureTail(ctx, paneID, 10)
+	screen, err := h.TmuxFor(s).CaptureTail(ctx, paneID, 20)
 	if err != nil {
 		return ""
 	}
+	return whatFailed(screen)
+}
+
+// whatFailed reads the end of a screen: a backtrace may stand behind the error.
+func whatFailed(screen string) (last string) {
 	for _, line := range slices.Backward(strings.Split(screen, "\n")) {
+		line = strings.TrimSpace(line)
 		// tmux and paw add lines of their own to a dead pane.
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Pane is dead") && !strings.Contains(line, "paw recover") {
+		own := line == "" || strings.HasPrefix(line, "Pane is dead") || strings.Contains(line, "paw recover")
+		switch {
+		case !own && strings.HasPrefix(strings.ToLower(line), "error"):
 			return line
+		case !own && last == "":
+			last = line
 		}
 	}
-	return ""
+	return last
 }
