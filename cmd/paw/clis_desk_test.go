@@ -158,10 +158,20 @@ func TestCLIsDesk(t *testing.T) {
 
 	if !d.during(t, "land", func(*testing.T) {
 		d.pick("claude")
-		d.shows("+two") // the diff, which decides what lands, is read again after a turn's end
+		d.shows("+two")
 		base := d.oid("main")
-		d.terminal.press("L")
-		d.shows("land this work of claude?", "into main")
+		for again := true; again; { // the diff decides what lands, and may have been read before the turn's end: then nothing lands
+			d.terminal.press("L")
+			d.await("paw land has an answer", func() bool {
+				screen := d.terminal.screen()
+				again = strings.Contains(screen, "has changed since it was shown")
+				return again || strings.Contains(screen, "land this work of claude?")
+			})
+			if again {
+				d.terminal.press("Escape")
+			}
+		}
+		d.shows("into main")
 		d.keep("land")
 		d.terminal.press("y")
 		d.shows("landed shop/claude")
