@@ -172,7 +172,7 @@ func (remotes *Remotes) Push(ctx context.Context, t Terminal, dir, remote, branc
 // excludeDecoration is git's setting for refs that git log does not show as decoration.
 const excludeDecoration = "log.excludeDecoration"
 
-// Decorated returns those of some patterns of refs that git log shows as decoration.
+// Decorated returns which of these patterns the user has not put into log.excludeDecoration: git log shows their refs beside commits.
 func (remotes *Remotes) Decorated(ctx context.Context, patterns ...string) (shown []string, err error) {
 	settings, err := remotes.settings(ctx)
 	hidden := settings[strings.ToLower(excludeDecoration)]

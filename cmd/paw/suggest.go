@@ -48,9 +48,9 @@ func (g suggester) instead(err error) string {
 	return g.retyped(e.Instead.Of, e.Instead.By)
 }
 
-// retyped returns the typed command line with a name replaced: a word of its own, the value of a flag, or an item of a list,
-// perhaps with a host or a session before it and a turn or a CLI behind it. It is "" where the line does not have the name
-// exactly once: nobody knows which was meant.
+// retyped returns the typed command line with another name: in place of a whole word, of the value of a flag, or of an item of a
+// list, perhaps with a host or a session before it and a turn or a CLI behind it. Where the line has the name in several places,
+// or in none, it is not certain what was meant, and the result is "".
 func (g suggester) retyped(name, by string) string {
 	words, found := slices.Clone(g.typed), 0
 	for i, word := range words {

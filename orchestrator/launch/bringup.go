@@ -263,13 +263,11 @@ func lastOutput(ctx context.Context, h *app.App, s *session.Session, paneID stri
 // whatFailed reads the end of a screen: a backtrace may stand behind the error.
 func whatFailed(screen string) (last string) {
 	for _, line := range slices.Backward(strings.Split(screen, "\n")) {
-		line = strings.TrimSpace(line)
-		// tmux and paw add lines of their own to a dead pane.
-		own := line == "" || strings.HasPrefix(line, "Pane is dead") || strings.Contains(line, "paw recover")
-		switch {
-		case !own && strings.HasPrefix(strings.ToLower(line), "error"):
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "Pane is dead"), strings.Contains(line, "paw recover"): // added by tmux and by paw
+		case strings.HasPrefix(strings.ToLower(line), "error"):
 			return line
-		case !own && last == "":
+		case last == "":
 			last = line
 		}
 	}

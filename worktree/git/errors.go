@@ -50,7 +50,7 @@ func (e *Error) Is(target error) bool {
 // translated.
 func (e *Error) Said(text string) bool { return strings.Contains(e.Stderr, text) }
 
-// Said reports whether err is that of a git command whose messages contain one of some texts.
+// Said reports whether a git command failed with err, and printed at least one of the texts.
 func Said(err error, texts ...string) bool {
 	failed, ok := errors.AsType[*Error](err)
 	return ok && slices.ContainsFunc(texts, failed.Said)

@@ -194,7 +194,7 @@ func NulSeparated(out string) []string {
 	return strings.Split(out, "\x00")
 }
 
-// Ignored returns those of some paths below the directory that git ignores there.
+// Ignored tells which of these files git ignores; names are relative to the directory. options are those of git check-ignore.
 func (r Repo) Ignored(ctx context.Context, names []string, options ...string) (map[string]bool, error) {
 	if len(names) == 0 {
 		return nil, nil
