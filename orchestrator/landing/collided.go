@@ -41,9 +41,9 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 	if line := l.moveLine(merged); line != "" {
 		e.error = errs.WithHints(e.error, line)
 	}
-	if gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State, true); err != nil {
+	if gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State); err != nil {
 		return err
-	} else if slices.ContainsFunc(gone.paths, func(path string) bool { return slices.Contains(merged.Conflicts, path) }) && !l.options.Again {
+	} else if slices.ContainsFunc(gone.paths(), func(path string) bool { return slices.Contains(merged.Conflicts, path) }) && !l.options.Again {
 		e.error = errs.WithHints(e.error, l.line(app.With("again")))
 	}
 	return e

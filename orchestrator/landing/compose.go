@@ -33,10 +33,11 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		if l.options.Again {
 			return nil
 		}
-		if err := l.refuseLost(ctx, l.target, l.lands.known(), l.lands.State, true, l.line(app.With("again"))); err != nil {
-			return &skippedError{err}
+		gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State)
+		if lacks := l.target.lacks(gone.paths()); lacks != "" && err == nil {
+			return &skippedError{errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), lacks).Hint("%s", l.line(app.With("again")))}
 		}
-		return nil
+		return err
 	}
 	if err := l.refuseForeign(ctx); err != nil {
 		return err

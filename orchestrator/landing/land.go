@@ -145,7 +145,7 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 	case err != nil:
 		return nil, l.offer(ctx, err)
 	case landed.Nothing:
-		return landed, nil
+		return landed, l.source.keep(ctx)
 	case !l.checker.Has(landed.tree):
 		return landed, cmp.Or(l.unobstructed(ctx, landed), errUnchecked)
 	}

@@ -12,19 +12,26 @@ import (
 	"paw/worktree/states"
 )
 
-// lost is work of an agent that is in a branch's history, and no more in its files: the user has reverted it, or another agent that
-// began with it has taken it back and landed.
+// lost is work of an agent that is in a branch's history, and no more in its files.
 type lost struct {
-	paths     []string
+	reverted  []string     // paths in which a revert took it out
+	taken     []string     // paths in which another agent that began with it has taken it back and landed, or that are as they were before it
 	tree      string       // what the branch has, with the work in these paths
 	conflicts []string     // those of the paths in which it cannot be merged
 	chain     states.Ahead // the work
 }
 
-// lostOf finds what a branch has lost of an agent's work up to state, an earlier state of the agent that is in the branch's history. now is
-// its newest state. With reverted, what a commit took out counts as lost if its message says "This reverts commit", as those of git
-// revert do. Not lost is what another commit has changed after the work landed, and what the agent itself has taken back in its worktree.
-func (w work) lostOf(ctx context.Context, t target, state, now string, reverted bool) (l lost, err error) {
+func (l *lost) paths() []string { return slices.Concat(l.reverted, l.taken) }
+
+// leaveOut leaves out paths.
+func (l *lost) leaveOut(which func(path string) bool) {
+	l.reverted, l.taken = slices.DeleteFunc(l.reverted, which), slices.DeleteFunc(l.taken, which)
+}
+
+// lostOf finds what a branch has lost of an agent's work up to state, an earlier state of the agent that is in the branch's history.
+// Not lost is what another commit has changed since it landed, and what a later state of the agent, such as the one that is asked about,
+// has no more.
+func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost, err error) {
 	begin := w.begin()
 	if begin == "" || begin == state {
 		return l, nil
@@ -34,131 +41,102 @@ func (w work) lostOf(ctx context.Context, t target, state, now string, reverted 
 		return l, err
 	}
 	l.chain = chains[0]
-	own, err := w.Repo.States().Paths(ctx, l.chain)
-	if err != nil || len(own) == 0 {
-		return l, err
-	}
-	differ, err := w.Repo.Objects().ChangedPaths(ctx, t.tip, state)
-	differ = slices.DeleteFunc(differ, func(path string) bool { return !own[path] })
-	if len(differ) == 0 || err != nil {
+	tip, err := w.workIn(ctx, t, t.tip, stepsOf(l.chain)) // each step by itself: one that removes what another has added counts
+	if err != nil || len(tip.lacks)+len(tip.conflicts) == 0 {
 		return l, err
 	}
 	since, err := w.Repo.Objects().ChangedPaths(ctx, begin, t.tip)
 	if err != nil {
 		return l, err
 	}
-	tip, err := w.workIn(ctx, t, t.tip, l.chain.Work())
+	own, err := w.Repo.States().Paths(ctx, l.chain)
 	if err != nil {
 		return l, err
 	}
-	later, had, others, err := w.landedBy(ctx, t, state, reverted)
+	landed, later, others, err := w.landedFrom(ctx, t, state)
 	if err != nil {
 		return l, err
 	}
-	var out revertedWork
-	if reverted {
-		if out, err = w.withoutReverts(ctx, t, begin, state, l.chain); err != nil {
-			return l, err
-		}
-	}
-	for _, path := range app.Once(slices.Concat(differ, tip.lacks, tip.conflicts)) { // git's merge finds renamed ones
-		lacks := slices.Contains(tip.lacks, path)
-		asBefore := lacks && slices.Contains(differ, path) && (others || !slices.Contains(since, path))
-		if asBefore || out.has(path, lacks || slices.Contains(tip.conflicts, path)) {
-			l.paths = append(l.paths, path)
-		}
-	}
-	if err := l.leaveOutAlike(ctx, w, t, state, differ); err != nil {
+	back, reverted, err := w.withoutReverts(ctx, t, begin)
+	if err != nil {
 		return l, err
 	}
-	if err := l.leaveOut(ctx, w, t, state, append([]string{now}, later...), had, out); err != nil || len(l.paths) == 0 {
+	then, err := w.workIn(ctx, t, back, l.chain.Work())
+	if err != nil {
 		return l, err
 	}
-	return l, l.merge(ctx, w, state, tip, out)
-}
-
-// leaveOutAlike leaves out paths in which the state and the branch do not differ, and the state lacks the work itself. Where the branch
-// has renamed a file, the state has the work under the old name.
-func (l *lost) leaveOutAlike(ctx context.Context, w work, t target, state string, differ []string) error {
-	alike := func(path string) bool { return !slices.Contains(differ, path) }
-	if !slices.ContainsFunc(l.paths, alike) {
-		return nil
-	}
-	one, err := w.workIn(ctx, t, state, l.chain.Work())
-	l.paths = slices.DeleteFunc(l.paths, func(path string) bool { return alike(path) && slices.Contains(one.lacks, path) })
-	return err
-}
-
-// leaveOut leaves out paths in which a later state of the agent lacks the work, since the agent has taken it back, and those in which
-// a landing in had brought the work to the branch, and no newer revert has taken it out: another commit has changed them since.
-func (l *lost) leaveOut(ctx context.Context, w work, t target, state string, later, had []string, out revertedWork) error {
-	for i, commit := range slices.Concat(later, had) {
-		if len(l.paths) == 0 || commit == state {
-			continue
+	for _, path := range app.Once(slices.Concat(tip.lacks, tip.conflicts)) {
+		switch {
+		case slices.Contains(reverted, path) && then.has(path):
+			l.reverted = append(l.reverted, path)
+		case slices.Contains(tip.lacks, path) && own[path] && (others || !slices.Contains(since, path)):
+			l.taken = append(l.taken, path)
 		}
-		one, err := w.workIn(ctx, t, commit, l.chain.Work())
+	}
+	if err := w.leaveLater(ctx, t, &l, append(later, state, asked), landed); err != nil || len(l.paths()) == 0 {
+		return l, err
+	}
+	l.conflicts = slices.DeleteFunc(l.paths(), func(path string) bool { return !slices.Contains(tip.conflicts, path) })
+	if l.tree = tip.tree; len(l.conflicts) == 0 {
+		return l, nil
+	}
+	differ, err := w.Repo.Objects().ChangedPaths(ctx, back, state) // without the reverts the branch may have all as the state has it
+	if err != nil {
+		return l, err
+	}
+	l.tree, err = w.Repo.Objects().TreeWith(ctx, tip.tree, back, l.conflicts)
+	l.conflicts = slices.DeleteFunc(l.conflicts, func(path string) bool { return !slices.Contains(differ, path) })
+	return l, err
+}
+
+// leaveLater leaves out what the agent has taken back itself, or has got no more, and what a landing has brought to the branch and no
+// revert since has taken out of it: another commit has changed that.
+func (w work) leaveLater(ctx context.Context, t target, l *lost, later []string, landed []session.Landing) error {
+	for _, state := range app.Once(later) {
+		if len(l.paths()) == 0 {
+			return nil
+		}
+		its, err := w.workIn(ctx, t, state, l.chain.Work())
 		if err != nil {
 			return err
 		}
-		var paths []string
-		for _, path := range l.paths {
-			lacks := slices.Contains(one.lacks, path)
-			keep := lacks != (i < len(later))
-			if i >= len(later) && !lacks {
-				if keep, err = newer(ctx, w.Repo.Objects(), out.by[path], commit); err != nil {
-					return err
-				}
-			}
-			if keep {
-				paths = append(paths, path)
-			}
+		l.leaveOut(func(path string) bool { return slices.Contains(its.lacks, path) })
+	}
+	for _, one := range landed {
+		if len(l.paths()) == 0 || !w.Repo.Objects().Has(ctx, one.After) {
+			continue
 		}
-		l.paths = paths
+		its, err := w.workIn(ctx, t, one.After, l.chain.Work())
+		if err != nil {
+			return err
+		}
+		_, reverted, err := w.withoutReverts(ctx, t, one.After)
+		if err != nil {
+			return err
+		}
+		l.leaveOut(func(path string) bool { return !slices.Contains(its.lacks, path) && !slices.Contains(reverted, path) })
 	}
 	return nil
 }
 
-// landedBy looks at the landings that a branch has of the agent, and of other agents that were started from this state. later are the
-// agent's states that landed and followed this one. had are the commits of the landings, without those that were reverted if reverted is set.
-// others reports whether one of them is of another agent.
-func (w work) landedBy(ctx context.Context, t target, state string, reverted bool) (later, had []string, others bool, err error) {
+// landedFrom returns the landings in a branch of an agent and of those that began with a state of it; others says that there is one of
+// these. later are the states of the agent that landed and came from that one.
+func (w work) landedFrom(ctx context.Context, t target, state string) (landed []session.Landing, later []string, others bool, err error) {
 	led, err := states.Containing(ctx, w.Repo.Objects(), state, strings.TrimSuffix(turn.LandedPattern, "after")+"twin")
 	if err != nil {
 		return nil, nil, false, err
 	}
-	all, err := w.standings(ctx, t)
+	all, err := w.landingsIn(t.branch)
 	for _, one := range all {
-		own, after := one.TurnSession == w.Record.TurnSession, slices.Contains(led, turn.LandedRef(one.TurnSession, one.ID, "twin"))
-		if !one.stands() || !own && !after || !one.there(ctx, w.Repo.Objects()) {
+		own, from := one.TurnSession == w.Record.TurnSession, slices.Contains(led, turn.LandedRef(one.TurnSession, one.ID, "twin"))
+		if one.Phase != session.LandingDone || !own && !from {
 			continue
 		}
-		if own && after {
+		if landed, others = append(landed, one.Landing), others || !own; own && from {
 			later = append(later, one.Twin)
 		}
-		if out := one.Standing == Reverted || one.Revert != ""; !out || !reverted {
-			had, others = append(had, one.After), others || !own
-		}
 	}
-	return later, had, others, err
-}
-
-// merge makes the tree with the work in the lost paths: as the state has them, if the branch without its reverts has the same, else
-// as git merges it.
-func (l *lost) merge(ctx context.Context, w work, state string, tip workIn, out revertedWork) (err error) {
-	l.tree = tip.tree
-	var asWas []string
-	for _, path := range l.paths {
-		switch {
-		case out.same(path):
-			asWas = append(asWas, path)
-		case slices.Contains(tip.conflicts, path):
-			l.conflicts = append(l.conflicts, path)
-		}
-	}
-	if len(asWas) > 0 {
-		l.tree, err = w.Repo.Objects().TreeWith(ctx, l.tree, state, asWas)
-	}
-	return err
+	return landed, later, others, err
 }
 
 // hasMade reports whether a landing is one of the agent in a branch.
@@ -166,21 +144,12 @@ func (w work) hasMade(one session.Landing, branch string) bool {
 	return one.TurnSession == w.Record.TurnSession && one.Target == branch && one.Phase == session.LandingDone
 }
 
-// lacks says what a branch has lost, "" for nothing.
-func (l lost) lacks(t target) string {
-	if len(l.paths) == 0 {
+// lacks says what a branch has lost in some paths, "" for none.
+func (t target) lacks(paths []string) string {
+	if len(paths) == 0 {
 		return ""
 	}
-	return t.branch + " lacks its work in " + few(l.paths, namedPaths)
-}
-
-// refuseLost refuses to say that a branch has all of a state's work, or to take out of the agent's worktree, what lostOf finds.
-func (w work) refuseLost(ctx context.Context, t target, state, now string, reverted bool, again string) error {
-	gone, err := w.lostOf(ctx, t, state, now, reverted)
-	if lacks := gone.lacks(t); lacks != "" && err == nil {
-		return errs.New(errs.Refused, "%s: nothing new to land; %s", w.name(), lacks).Hint("%s", again)
-	}
-	return err
+	return t.branch + " lacks its work in " + few(paths, namedPaths)
 }
 
 // bringAgain merges what a branch has lost of the work that led to a state into its tip once more, and returns a commit of that, "" for
@@ -194,18 +163,18 @@ func (w work) bringAgain(ctx context.Context, t target, state string) (onto stri
 	if steps := ahead[0].Steps; len(steps) > 0 { // what it does not know lands anyway
 		known = steps[0].From
 	}
-	gone, err := w.lostOf(ctx, t, known, state, true)
-	if err != nil || len(gone.paths) == 0 {
+	gone, err := w.lostOf(ctx, t, known, state)
+	if err != nil || len(gone.paths()) == 0 {
 		return "", nil, err
 	}
 	if len(gone.conflicts) > 0 {
 		return "", nil, errs.New(errs.Conflict, "%s: its work cannot be brought again, it conflicts with %s: %s", w.name(), t.branch, few(gone.conflicts, namedPaths)).
 			Hint("%s", w.conflictLine(t.branch))
 	}
-	if again, err = w.changing(ctx, gone.chain.Steps, gone.paths); err != nil {
+	if again, err = w.changing(ctx, gone.chain.Steps, gone.paths()); err != nil {
 		return "", nil, err
 	}
-	tree, err := w.Repo.Objects().TreeWith(ctx, t.tip, gone.tree, gone.paths)
+	tree, err := w.Repo.Objects().TreeWith(ctx, t.tip, gone.tree, gone.paths())
 	if err != nil {
 		return "", nil, err
 	}

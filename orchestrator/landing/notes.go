@@ -28,8 +28,8 @@ func (l *landing) noteLost(ctx context.Context) error {
 			return err
 		}
 	}
-	gone, err := l.lostOf(ctx, l.target, known, l.lands.State, true)
-	if lacks := gone.lacks(l.target); lacks != "" {
+	gone, err := l.lostOf(ctx, l.target, known, l.lands.State)
+	if lacks := l.target.lacks(gone.paths()); lacks != "" {
 		l.App.Notef("%s: %s; %s brings it again", l.name(), lacks, l.line(app.With("again")))
 	}
 	return err

@@ -51,10 +51,8 @@ func (l *landing) forHand(ctx context.Context) (commit string, err error) {
 	if same, err := l.mergesAlike(ctx, commit); !same || err != nil {
 		return "", err
 	}
-	if l.source.chain != nil && l.source.Turn == 0 {
-		if err := l.source.chain.Keep(ctx, l.source.now); err != nil {
-			return "", err
-		}
+	if err := l.source.keep(ctx); err != nil {
+		return "", err
 	}
 	return commit, l.Repo.States().Graft(ctx, commit, l.source.Twin)
 }

@@ -158,7 +158,10 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 	p.facts, p.own, p.done.Commits = p.factsFor(b, p.source.State, p.options.Message, p.version), len(b.commits) > 0, len(b.commits)
 	p.facts.Files = p.filesBetween(ctx, p.source.Head, p.source.State)
 	if p.done.Nothing = l.Nothing || p.done.Uncommitted+len(b.commits) == 0; p.done.Nothing {
-		return nil
+		if p.options.DryRun {
+			return nil
+		}
+		return p.source.keep(ctx)
 	}
 	if p.there == "" || slices.Contains(p.Record.Pushed, p.there) {
 		return nil

@@ -59,7 +59,7 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 	}
 	state := now
 	if l.None() {
-		if gone, err := w.lostOf(ctx, t, now, now, false); err != nil || len(gone.paths) > 0 { // only paw keeps what nobody has landed as it is
+		if gone, err := w.lostOf(ctx, t, now, now); err != nil || len(gone.taken) > 0 { // only paw keeps what nobody has landed as it is
 			return "", err
 		}
 	}

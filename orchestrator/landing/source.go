@@ -156,6 +156,14 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	return err
 }
 
+// keep keeps the state in the agent's chain, if it is the present one: a commit of a branch stands for it.
+func (src *source) keep(ctx context.Context) error {
+	if src.chain == nil || src.Turn > 0 {
+		return nil
+	}
+	return src.chain.Keep(ctx, src.now)
+}
+
 func isRepository(dir string) bool {
 	_, err := os.Lstat(filepath.Join(dir, ".git"))
 	return err == nil

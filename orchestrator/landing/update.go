@@ -59,8 +59,11 @@ func Update(ctx context.Context, h *app.App, s *session.Session, agentName, from
 	turns.CloseDead(ctx, h, s, agentName)
 	err = turns.Change(ctx, h.Agent(s, w.Record), func(t *turns.Recorder) error {
 		goal, was, err := w.prepareUpdate(ctx, done)
-		if err != nil || done.Nothing {
+		if err != nil {
 			return err
+		}
+		if done.Nothing {
+			return done.from.keep(ctx)
 		}
 		done.Rescue = turn.RewindRef(w.Record.TurnSession, h.Now())
 		h.Step("update.prepared")
@@ -110,6 +113,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if err != nil {
 		return "", "", err
 	}
+	done.from = src
 	tip, err := tipOf(ctx, w.Repo, done.From)
 	if err != nil {
 		return "", "", w.withBranchHere(ctx, err, done.From)
@@ -127,7 +131,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		err = w.refuseAhead(ctx, t, whole)
 	}
 	if err == nil && len(whole.Conflicts) == 0 {
-		err = w.refuseLost(ctx, t, whole.known(), whole.State, false, errs.Line("paw land %s --again", w.name()))
+		err = w.refuseTaken(ctx, t, whole)
 	}
 	if err != nil {
 		return "", "", err
@@ -152,7 +156,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if done.now, err = w.Repo.States().Updated(ctx, whole.Lands, w.Record.TurnSession); err != nil {
 		return "", "", err
 	}
-	done.from, done.was = src, src.Head
+	done.was = src.Head
 	if done.Head, err = w.updatedHead(ctx, src.Head, tip, tree, done.From); err != nil {
 		return "", "", err
 	}
@@ -164,6 +168,15 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	}
 	goal, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Record.Name + " updated\n", Own: true})
 	return goal, src.State, err
+}
+
+// refuseTaken refuses to take work out of the worktree that nobody has landed as it was.
+func (w work) refuseTaken(ctx context.Context, t target, whole *lands) error {
+	gone, err := w.lostOf(ctx, t, whole.known(), whole.State)
+	if lacks := t.lacks(gone.taken); lacks != "" && err == nil {
+		return errs.New(errs.Refused, "%s: not updated; %s", w.name(), lacks).Hint("paw land %s --again", w.name())
+	}
+	return err
 }
 
 // count counts the files that the update changes. It refuses one that would move a submodule, which git merge does.
