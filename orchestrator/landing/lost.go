@@ -65,9 +65,14 @@ func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost
 	if err != nil {
 		return l, err
 	}
+	differ, err := w.Repo.Objects().ChangedPaths(ctx, back, state)
+	if err != nil {
+		return l, err
+	}
+	asState := func(path string) bool { return slices.Contains(reverted, path) && !slices.Contains(differ, path) } // without the reverts
 	for _, path := range app.Once(slices.Concat(tip.lacks, tip.conflicts)) {
 		switch {
-		case slices.Contains(reverted, path) && then.has(path):
+		case asState(path) || slices.Contains(reverted, path) && then.has(path):
 			l.reverted = append(l.reverted, path)
 		case slices.Contains(tip.lacks, path) && own[path] && (others || !slices.Contains(since, path)):
 			l.taken = append(l.taken, path)
@@ -76,16 +81,16 @@ func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost
 	if err := w.leaveLater(ctx, t, &l, append(later, state, asked), landed); err != nil || len(l.paths()) == 0 {
 		return l, err
 	}
-	l.conflicts = slices.DeleteFunc(l.paths(), func(path string) bool { return !slices.Contains(tip.conflicts, path) })
-	if l.tree = tip.tree; len(l.conflicts) == 0 {
-		return l, nil
+	var whole []string
+	for _, path := range l.paths() {
+		switch {
+		case asState(path):
+			whole = append(whole, path)
+		case slices.Contains(tip.conflicts, path):
+			l.conflicts = append(l.conflicts, path)
+		}
 	}
-	differ, err := w.Repo.Objects().ChangedPaths(ctx, back, state) // without the reverts the branch may have all as the state has it
-	if err != nil {
-		return l, err
-	}
-	l.tree, err = w.Repo.Objects().TreeWith(ctx, tip.tree, back, l.conflicts)
-	l.conflicts = slices.DeleteFunc(l.conflicts, func(path string) bool { return !slices.Contains(differ, path) })
+	l.tree, err = w.Repo.Objects().TreeWith(ctx, tip.tree, state, whole)
 	return l, err
 }
 
