@@ -30,7 +30,6 @@ func (s *Store) join(ctx context.Context, before, got string, t Taken) (string, 
 // got returns the state that follows a twin with what the worktree has got of other branches since: the commits that HEAD has
 // reached on its moves, as far as the files have them. After a git reset --soft HEAD claims commits that no file has.
 func (s *Store) got(ctx context.Context, twin string, since moves, made map[string]bool, t Taken) (string, error) {
-	t.reset = since.onlyResets()
 	tips, err := t.From(ctx)
 	if err != nil || len(tips) == 0 {
 		return twin, err
@@ -40,7 +39,9 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 		if err != nil {
 			return "", err
 		}
-		twin, err = s.getting(ctx, twin, one.commit, since.into(one.head), t)
+		at := arrival{commit: one.commit}
+		at.into, at.done = since.arrival(one.head)
+		twin, err = s.getting(ctx, twin, at, t)
 	}
 	if err != nil {
 		return "", err
@@ -52,21 +53,39 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 	return s.join(ctx, twin, other, t)
 }
 
-// getting returns the state that follows a twin with what the worktree has of one commit of another branch. into is the HEAD into
-// which git merged the commit, or which it rebased onto the commit; "" where HEAD came there by another command, as git reset.
-func (s *Store) getting(ctx context.Context, twin, commit, into string, t Taken) (string, error) {
-	if has, err := s.objects.Contains(ctx, twin, commit); has || err != nil {
+// arrival is a commit of another branch that HEAD has come to: by a merge or a rebase, or by another command such as git reset.
+type arrival struct {
+	commit string
+	into   string // HEAD into which git merged the commit, or which it rebased onto it, "" for another command
+	done   string // HEAD after that, "" if that is not known
+}
+
+// getting returns the state that follows a twin with what the worktree has of one commit of another branch. What git merged is in the
+// files of the commit that it came to; what another command brought, the files of the worktree have to say.
+func (s *Store) getting(ctx context.Context, twin string, at arrival, t Taken) (string, error) {
+	if has, err := s.objects.Contains(ctx, twin, at.commit); has || err != nil {
 		return twin, err
 	}
-	side, err := s.sideOf(ctx, twin, commit)
+	if at.into != "" {
+		there, err := s.plain.Contains(ctx, t.Head, at.commit)
+		switch {
+		case err != nil:
+			return "", err
+		case !there: // it was given up
+			at.into, at.done = "", ""
+		case at.done != "":
+			t.Snapshot = at.done
+		}
+	}
+	side, err := s.sideOf(ctx, twin, at.commit)
 	if err != nil {
 		return "", err
 	}
-	brought, err := s.brought(ctx, side, commit, into, t)
+	brought, err := s.brought(ctx, side, at, t)
 	if err != nil {
 		return "", err
 	}
-	taken, err := s.taken(ctx, side, brought, commit, t)
+	taken, err := s.taken(ctx, side, brought, at, t)
 	if taken == "" || err != nil {
 		return twin, err
 	}
@@ -75,11 +94,12 @@ func (s *Store) getting(ctx context.Context, twin, commit, into string, t Taken)
 
 // brought returns what a merge or a rebase of a commit into a HEAD may have brought to a state: the commit, or a part of it. The user's git
 // starts from what it takes for common: after a git reset --soft that is more than the files have, and of a landing it knows nothing.
-func (s *Store) brought(ctx context.Context, state, commit, into string, t Taken) (string, error) {
-	if into == "" {
+func (s *Store) brought(ctx context.Context, state string, at arrival, t Taken) (string, error) {
+	commit := at.commit
+	if at.into == "" {
 		return commit, nil
 	}
-	base, err := s.plain.MergeBase(ctx, into, commit)
+	base, err := s.plain.MergeBase(ctx, at.into, commit)
 	if base == "" || err != nil {
 		return commit, err
 	}
@@ -126,7 +146,7 @@ func (s *Store) merged(ctx context.Context, before string, tips []string, t Take
 		if has, err := s.objects.Contains(ctx, before, twin); has || err != nil {
 			return "", err
 		}
-		taken, err := s.taken(ctx, before, twin, twin, t)
+		taken, err := s.taken(ctx, before, twin, arrival{commit: twin, into: t.Head}, t)
 		if taken == twin {
 			return twin, err
 		}
@@ -170,8 +190,8 @@ type reached struct{ commit, head string }
 // taken returns what of a commit was got, path by path. Of the paths that a merge of the commit into
 // the state before would change, those that are as they were before were not taken, unless a merge or
 // a rebase has resolved a conflict so. The result is the commit itself if all were taken, "" for none,
-// else a commit that has those that were taken alone. HEAD has whole, of which the commit may be a part.
-func (s *Store) taken(ctx context.Context, before, commit, whole string, t Taken) (string, error) {
+// else a commit that has those that were taken alone. The commit may be a part of the one that HEAD came to.
+func (s *Store) taken(ctx context.Context, before, commit string, at arrival, t Taken) (string, error) {
 	merged, err := s.objects.MergeTree(ctx, t.Dir, before, commit)
 	if err != nil {
 		return "", err
@@ -184,13 +204,16 @@ func (s *Store) taken(ctx context.Context, before, commit, whole string, t Taken
 	if err != nil {
 		return "", err
 	}
-	lacks, err := s.lacks(ctx, before, merged.Tree, t)
+	lacks, err := s.lacks(ctx, before, merged.Tree, at.into != "", t)
 	if err != nil {
 		return "", err
 	}
-	resolved, err := s.resolved(ctx, merged.Conflicts, whole, t)
-	if err != nil {
-		return "", err
+	if at.into == "" && len(merged.Conflicts) > 0 { // nobody has resolved them
+		differ, err := s.objects.ChangedPaths(ctx, commit, t.Snapshot)
+		if err != nil {
+			return "", err
+		}
+		lacks = append(lacks, slices.DeleteFunc(differ, func(path string) bool { return !slices.Contains(merged.Conflicts, path) })...)
 	}
 	all := slices.Compact(slices.Sorted(slices.Values(append(brought, merged.Conflicts...))))
 	renamed := map[string]string{}
@@ -201,7 +224,7 @@ func (s *Store) taken(ctx context.Context, before, commit, whole string, t Taken
 	}
 	var left []string
 	for _, path := range all {
-		if slices.Contains(resolved, path) {
+		if at.into != "" && slices.Contains(merged.Conflicts, path) { // resolved
 			continue
 		}
 		if !slices.Contains(changed, path) || slices.Contains(lacks, path) || slices.Contains(lacks, renamed[path]) {
@@ -213,35 +236,24 @@ func (s *Store) taken(ctx context.Context, before, commit, whole string, t Taken
 	}
 	for _, path := range brought {
 		if !slices.Contains(left, path) {
-			return s.partWithout(ctx, before, commit, whole, left, t)
+			return s.partWithout(ctx, before, commit, at.commit, left, t)
 		}
 	}
 	return "", nil
 }
 
 // lacks returns the paths in which the worktree does not have, beside what it has changed itself, what a
-// merge would have brought into the state before. Where both have changed the same lines, only a merge or a
-// rebase can have brought it.
-func (s *Store) lacks(ctx context.Context, before, merged string, t Taken) ([]string, error) {
+// merge would have brought into the state before. Where both have changed the same lines, only git's own merge can have brought it.
+func (s *Store) lacks(ctx context.Context, before, merged string, byMerge bool, t Taken) ([]string, error) {
 	both, err := s.objects.MergeTrees(ctx, t.Dir, before, t.Snapshot, merged)
 	if err != nil {
 		return nil, err
 	}
 	paths, err := s.objects.ChangedPaths(ctx, t.Snapshot, both.Tree)
-	return slices.DeleteFunc(paths, func(path string) bool { return !t.reset && slices.Contains(both.Conflicts, path) }), err
-}
-
-// resolved returns the conflicts that a merge or a rebase may have resolved to what the worktree had before: none
-// where HEAD does not have the commit, as after one that was given up.
-func (s *Store) resolved(ctx context.Context, conflicts []string, commit string, t Taken) ([]string, error) {
-	if len(conflicts) == 0 || t.reset {
-		return nil, nil
+	if !byMerge {
+		return append(paths, both.Conflicts...), err
 	}
-	has, err := s.plain.Contains(ctx, t.Head, commit)
-	if !has {
-		return nil, err
-	}
-	return conflicts, err
+	return slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(both.Conflicts, path) }), err
 }
 
 // part makes a commit that stands in for another one, with a part of its files or with other parents. Blame

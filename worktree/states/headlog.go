@@ -170,17 +170,21 @@ func (all moves) visited(to string) (heads []string) {
 	return heads
 }
 
-// into returns what HEAD was before the first merge or rebase onto another branch that moved it to a commit, "" for none.
-func (all moves) into(to string) string {
-	for _, one := range all {
-		if one.is == to && (one.merges() || strings.Contains(one.why, "(start)")) {
-			return one.was
+// arrival returns what HEAD was before the first merge or rebase onto another branch that moved it to a commit, "" for none, and what it
+// was when that was done.
+func (all moves) arrival(to string) (into, done string) {
+	for i, one := range all {
+		switch starts := strings.Contains(one.why, "(start)"); {
+		case one.is != to || !starts && !one.merges():
+		case !starts:
+			return one.was, to
+		default:
+			end := slices.IndexFunc(all[i:], func(one move) bool { return strings.Contains(one.why, "(finish)") })
+			if end < 0 { // not done
+				return one.was, ""
+			}
+			return one.was, all[i+end].is
 		}
 	}
-	return ""
-}
-
-// onlyResets reports whether there is neither a merge nor a rebase: nothing that conflicts was resolved then.
-func (all moves) onlyResets() bool {
-	return !slices.ContainsFunc(all, func(one move) bool { return one.merges() || strings.HasPrefix(one.why, "rebase") })
+	return "", ""
 }

@@ -60,8 +60,6 @@ type Taken struct {
 	AdminDir       string // git directory of the worktree, whose log of HEAD is read; "" for none
 	Dir            string // directory whose git attributes apply to merges
 
-	reset bool // HEAD came here without a merge or a rebase
-
 	// From returns the tips of the branches that the worktree may have got commits of.
 	From func(context.Context) ([]string, error)
 	// Others returns the twins of other agents' states by the commits that have them whole; nil for none.

@@ -337,6 +337,90 @@ func TestWorkLands(t *testing.T) {
 			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9")
 			w.expect("land again", a.land()+" "+w.has(), "landed f=1 user\n2\n3\n4\n5\n6\n7\n8\n9 r=readme u=u x=1")
 		}},
+		{"reset --soft and its own version of what main has newly, of which git merges no lines", func(w *world) {
+			w.user("f", "1")
+			a := w.agent("a")
+			w.user("bin", "\x00 user")
+			a.turn(files("bin", "\x00 a"), "reset -q --soft main", "add -A", "commit -q -m soft")
+			w.expect("land", a.land(), "conflict")
+		}},
+		{"reset --soft and one more version of what conflicted before, of which git merges no lines", func(w *world) {
+			w.user("bin", "\x00")
+			a := w.agent("a")
+			a.turn(files("bin", "\x00 a"))
+			w.user("bin", "\x00 user")
+			a.turn(files("bin", "\x00 b"), "reset -q --soft main", "add -A", "commit -q -m soft")
+			w.expect("land", a.land(), "conflict")
+		}},
+		{"reset and an edit of what it has renamed and main deleted", func(w *world) {
+			w.user("f", "1\n2\n3")
+			a := w.agent("a")
+			a.turn(nil, "mv f g", "commit -q -m renamed")
+			w.user("f", "")
+			a.turn(files("g", "1\n2\n3 a"), "reset -q main")
+			w.expect("land", a.land(), "conflict")
+		}},
+		{"reset and an edit of what main has deleted", func(w *world) {
+			w.user("f", "1\n2\n3")
+			a := w.agent("a")
+			w.user("f", "")
+			a.turn(files("f", "1\n2\n3 a"), "reset -q main")
+			w.expect("land", a.land(), "conflict")
+		}},
+		{"reset and an edit of what conflicted before, of a file that main has renamed", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			a.turn(files("f", "1 a\n2\n3\n4\n5\n6\n7\n8\n9"))
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9")
+			w.Git("mv", "f", "g")
+			w.Commit("renamed")
+			a.turn(files("f", "1 a\n2\n3\n4\n5 a\n6\n7\n8\n9"), "reset -q --soft main", "add -A", "commit -q -m soft")
+			w.expect("land", a.land(), "conflict")
+		}},
+		{"reset --soft past a conflict, and a rebase that has none", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			a.turn(files("f", "1 a\n2\n3\n4\n5\n6\n7\n8\n9"), "commit -q -a -m one")
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9")
+			w.user("u", "u")
+			a.turn(files("f", "1 a\n2\n3\n4\n5 a\n6\n7\n8\n9"), "reset -q --soft main~1", "commit -q -a -m soft", "rebase -q main")
+			w.expect("rebased", a.git("show", "HEAD:u"), "u")
+			w.expect("land", a.land(), "conflict")
+		}},
+		{"reset --soft past a conflict, and a rebase in a later turn that has none", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			a.turn(files("f", "1 a\n2\n3\n4\n5\n6\n7\n8\n9"), "commit -q -a -m one")
+			w.user("f", "1 user\n2\n3\n4\n5\n6\n7\n8\n9 user")
+			a.turn(nil, "reset -q --soft main", "commit -q -a -m soft")
+			w.user("u", "u")
+			a.turn(nil, "rebase -q main")
+			w.expect("land", a.land(), "conflict")
+		}},
+		{"merged main and renamed its new file in one turn", func(w *world) {
+			a := w.agent("a")
+			w.user("u", "1\n2\n3\n4", "d/new", "1\n2\n3\n4\n5")
+			a.turn(nil, "merge -q --no-edit main", "mv u v", "mv d e", "add -A", "commit -q -m moved")
+			w.expect("land", a.land()+" "+w.has(), "landed e/new=1\n2\n3\n4\n5 r=readme v=1\n2\n3\n4")
+		}},
+		{"rebased onto main and removed its new file in one turn", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1"), "add -A", "commit -q -m x")
+			w.user("u", "1")
+			a.turn(nil, "rebase -q main", "rm -q u", "commit -q -m removed")
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme x=1")
+		}},
+		{"merged main and put a line of it back as it was in one turn", func(w *world) {
+			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
+			a := w.agent("a")
+			a.turn(files("x", "1"), "add -A", "commit -q -m x")
+			w.user("f", "1\n2 user\n3\n4\n5\n6\n7\n8\n9 user")
+			a.turn(nil, "merge -q --no-edit main")
+			w.user("f", "1 user\n2 user\n3\n4\n5\n6\n7\n8\n9 user")
+			a.git("merge", "-q", "--no-edit", "main")
+			a.turn(files("f", "1\n2 user\n3\n4\n5 a\n6\n7\n8\n9 user"))
+			w.expect("land", a.land()+" "+w.has(), "landed f=1\n2 user\n3\n4\n5 a\n6\n7\n8\n9 user r=readme x=1")
+		}},
 		{"reset --soft to a change, and a rebase onto its file's new name", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
 			a := w.agent("a")
@@ -347,7 +431,7 @@ func TestWorkLands(t *testing.T) {
 			w.expect("rebased", a.git("show", "HEAD:g"), "1\n2\n3\n4\n5\n6\n7\n8\n9")
 			w.expect("land", a.land()+" "+w.has(), "nothing g=1\n2 user\n3\n4\n5\n6\n7\n8\n9 r=readme")
 		}},
-		{"a rebase onto what conflicts with its work, an edit in the same turn, and what it got before has left main", func(w *world) {
+		{"a rebase onto a squash of its work, an edit in the same turn, and what it got before has left main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8\n9")
 			a := w.agent("a")
 			a.turn(files("f", "1\n2 a\n3\n4\n5\n6\n7\n8\n9"), "add -A", "commit -q -m a")
@@ -359,7 +443,7 @@ func TestWorkLands(t *testing.T) {
 			w.Git("commit", "-q", "-m", "squashed")
 			a.git("rebase", "-q", "main")
 			a.turn(files("f", "1\n2 b\n3\n4\n5 a\n6\n7\n8 user\n9"))
-			w.expect("land", a.land(), "conflict")
+			w.expect("land", a.land()+" "+w.has(), "landed f=1\n2 b\n3\n4\n5 a\n6\n7\n8 user\n9 r=readme")
 		}},
 		{"another agent that has put all back is at the base", func(w *world) {
 			a, c := w.agent("a"), w.agent("c")
