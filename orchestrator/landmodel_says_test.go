@@ -169,7 +169,7 @@ func (m *landModel) learn(said string, s state, as landing.As, before files, tip
 
 // lostOnly is the refusal of what main has lost: it lands with --again alone.
 func lostOnly(err error) bool {
-	return kindOf(err) == errs.Refused && strings.Contains(err.Error(), "nothing new to land")
+	return kindOf(err) == errs.Refused && strings.Contains(err.Error(), "lacks its work in")
 }
 
 // notLanded holds the error of a landing against the sentences.

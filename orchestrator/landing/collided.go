@@ -22,6 +22,10 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 		base = natural[0]
 	}
 	e := &CollisionError{}
+	var err error
+	if e.instead, err = l.claims(ctx, l.target, l.source); err != nil {
+		return err
+	}
 	for i, path := range merged.Conflicts {
 		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
 		if base != "" && i < askedPaths {
@@ -36,8 +40,11 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 		}
 		e.Files = append(e.Files, one)
 	}
-	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).
-		Hint("%s", l.outOfConflict(ctx, l.target, l.source, l.lands))
+	out := l.conflictLine(l.branch)
+	if e.instead == "" {
+		out = l.outOfConflict(ctx, l.target, l.source, l.lands)
+	}
+	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).Hint("%s", out)
 	if line := l.moveLine(merged); line != "" {
 		e.error = errs.WithHints(e.error, line)
 	}
@@ -101,7 +108,8 @@ type Collision struct {
 // CollisionError reports that work conflicts with a target. Nothing has moved.
 type CollisionError struct {
 	error
-	Files []Collision
+	Files   []Collision
+	instead string // as claims returns it
 }
 
 func (e *CollisionError) Unwrap() error { return e.error }

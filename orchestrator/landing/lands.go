@@ -35,12 +35,12 @@ func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*
 		}
 	}
 	var err error
-	if again {
-		if q.Onto, l.again, err = w.bringAgain(ctx, t, twin); err != nil {
-			return nil, err
-		}
+	if l.Lands, err = w.Repo.States().Lands(ctx, q); err != nil || !again {
+		return l, err
 	}
-	l.Lands, err = w.Repo.States().Lands(ctx, q)
+	if q.Onto, l.again, err = w.bringAgain(ctx, t, l.known(), twin); err == nil && q.Onto != "" {
+		l.Lands, err = w.Repo.States().Lands(ctx, q)
+	}
 	return l, err
 }
 

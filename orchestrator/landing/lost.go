@@ -15,7 +15,7 @@ import (
 // lost is work of an agent that is in a branch's history, and no more in its files.
 type lost struct {
 	reverted  []string     // paths in which a revert took it out
-	taken     []string     // paths in which another agent that began with it has taken it back and landed, or that are as they were before it
+	taken     []string     // paths in which an agent that began with it has taken it back and landed, or an undone landing came back without it
 	tree      string       // what the branch has, with the work in these paths
 	conflicts []string     // those of the paths in which it cannot be merged
 	chain     states.Ahead // the work
@@ -41,40 +41,38 @@ func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost
 		return l, err
 	}
 	l.chain = chains[0]
-	tip, err := w.workIn(ctx, t, t.tip, stepsOf(l.chain)) // each step by itself: one that removes what another has added counts
+	steps := stepsOf(l.chain.Steps) // each by itself: one that removes what another has added counts
+	tip, err := w.workIn(ctx, t, t.tip, steps)
 	if err != nil || len(tip.lacks)+len(tip.conflicts) == 0 {
-		return l, err
-	}
-	since, err := w.Repo.Objects().ChangedPaths(ctx, begin, t.tip)
-	if err != nil {
 		return l, err
 	}
 	own, err := w.Repo.States().Paths(ctx, l.chain)
 	if err != nil {
 		return l, err
 	}
-	landed, later, others, err := w.landedFrom(ctx, t, state)
+	landed, later, back, err := w.landedFrom(ctx, t, l.chain.Steps[0].To, state)
 	if err != nil {
 		return l, err
 	}
-	back, reverted, err := w.withoutReverts(ctx, t, begin)
+	without, reverted, err := w.withoutReverts(ctx, t, begin)
 	if err != nil {
 		return l, err
 	}
-	then, err := w.workIn(ctx, t, back, l.chain.Work())
+	then, err := w.workIn(ctx, t, without, steps)
 	if err != nil {
 		return l, err
 	}
-	differ, err := w.Repo.Objects().ChangedPaths(ctx, back, state)
+	differ, err := w.Repo.Objects().ChangedPaths(ctx, without, state)
 	if err != nil {
 		return l, err
 	}
-	asState := func(path string) bool { return slices.Contains(reverted, path) && !slices.Contains(differ, path) } // without the reverts
+	asState := func(path string) bool { return slices.Contains(reverted, path) && !slices.Contains(differ, path) }
 	for _, path := range app.Once(slices.Concat(tip.lacks, tip.conflicts)) {
+		lacks := slices.Contains(tip.lacks, path)
 		switch {
-		case asState(path) || slices.Contains(reverted, path) && then.has(path):
+		case asState(path) || slices.Contains(reverted, path) && !slices.Contains(then.lacks, path) && (lacks || !slices.Contains(then.conflicts, path)):
 			l.reverted = append(l.reverted, path)
-		case slices.Contains(tip.lacks, path) && own[path] && (others || !slices.Contains(since, path)):
+		case lacks && own[path] && back:
 			l.taken = append(l.taken, path)
 		}
 	}
@@ -101,17 +99,25 @@ func (w work) leaveLater(ctx context.Context, t target, l *lost, later []string,
 		if len(l.paths()) == 0 {
 			return nil
 		}
-		its, err := w.workIn(ctx, t, state, l.chain.Work())
+		its, err := w.workIn(ctx, t, state, stepsOf(l.chain.Steps))
 		if err != nil {
 			return err
 		}
 		l.leaveOut(func(path string) bool { return slices.Contains(its.lacks, path) })
 	}
 	for _, one := range landed {
-		if len(l.paths()) == 0 || !w.Repo.Objects().Has(ctx, one.After) {
-			continue
+		if len(l.paths()) == 0 {
+			return nil
 		}
-		its, err := w.workIn(ctx, t, one.After, l.chain.Work())
+		steps := l.chain.Steps
+		if last := slices.IndexFunc(steps, func(step states.Step) bool { return step.To == one.Twin }); last >= 0 {
+			steps = steps[:last+1]
+		}
+		its, err := w.workIn(ctx, t, one.After, stepsOf(steps))
+		if err != nil {
+			return err
+		}
+		brought, err := w.Repo.States().Paths(ctx, states.Ahead{Steps: steps})
 		if err != nil {
 			return err
 		}
@@ -119,29 +125,39 @@ func (w work) leaveLater(ctx context.Context, t target, l *lost, later []string,
 		if err != nil {
 			return err
 		}
-		l.leaveOut(func(path string) bool { return !slices.Contains(its.lacks, path) && !slices.Contains(reverted, path) })
+		l.leaveOut(func(path string) bool { return brought[path] && !slices.Contains(its.lacks, path) && !slices.Contains(reverted, path) })
 	}
 	return nil
 }
 
-// landedFrom returns the landings in a branch of an agent and of those that began with a state of it; others says that there is one of
-// these. later are the states of the agent that landed and came from that one.
-func (w work) landedFrom(ctx context.Context, t target, state string) (landed []session.Landing, later []string, others bool, err error) {
-	led, err := states.Containing(ctx, w.Repo.Objects(), state, strings.TrimSuffix(turn.LandedPattern, "after")+"twin")
+// landedFrom returns the landings in a branch of an agent and of those that began with a state of it, the first one or a later one. later are
+// the states of the agent that landed and came from the given one. back says that one of the others, or the undoing of a landing that is in
+// the branch all the same, may have taken work back.
+func (w work) landedFrom(ctx context.Context, t target, first, state string) (landed []session.Landing, later []string, back bool, err error) {
+	twins := strings.TrimSuffix(turn.LandedPattern, "after") + "twin"
+	began, err := states.Containing(ctx, w.Repo.Objects(), first, twins)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	led, err := states.Containing(ctx, w.Repo.Objects(), state, twins)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	all, err := w.landingsIn(t.branch)
 	for _, one := range all {
-		own, from := one.TurnSession == w.Record.TurnSession, slices.Contains(led, turn.LandedRef(one.TurnSession, one.ID, "twin"))
-		if one.Phase != session.LandingDone || !own && !from {
-			continue
-		}
-		if landed, others = append(landed, one.Landing), others || !own; own && from {
-			later = append(later, one.Twin)
+		own, ref := one.TurnSession == w.Record.TurnSession, turn.LandedRef(one.TurnSession, one.ID, "twin")
+		switch {
+		case err != nil || !own && !slices.Contains(began, ref) || !one.there(ctx, w.Repo.Objects()):
+		case one.undone() && own && !back:
+			back, err = w.Repo.Objects().Contains(ctx, t.tip, one.After)
+		case one.undone():
+		default:
+			if landed, back = append(landed, one.Landing), back || !own; own && slices.Contains(led, ref) {
+				later = append(later, one.Twin)
+			}
 		}
 	}
-	return landed, later, others, err
+	return landed, later, back, err
 }
 
 // hasMade reports whether a landing is one of the agent in a branch.
@@ -157,17 +173,9 @@ func (t target) lacks(paths []string) string {
 	return t.branch + " lacks its work in " + few(paths, namedPaths)
 }
 
-// bringAgain merges what a branch has lost of the work that led to a state into its tip once more, and returns a commit of that, "" for
-// none. again are the ends of the turns that come so.
-func (w work) bringAgain(ctx context.Context, t target, state string) (onto string, again []string, err error) {
-	ahead, err := w.Repo.States().Ahead(ctx, t.tip, state)
-	if err != nil {
-		return "", nil, err
-	}
-	known := state
-	if steps := ahead[0].Steps; len(steps) > 0 { // what it does not know lands anyway
-		known = steps[0].From
-	}
+// bringAgain merges what a branch has lost of the work that led to a known state into its tip once more, and returns a commit of that, ""
+// for none. again are the ends of the turns that come so.
+func (w work) bringAgain(ctx context.Context, t target, known, state string) (onto string, again []string, err error) {
 	gone, err := w.lostOf(ctx, t, known, state)
 	if err != nil || len(gone.paths()) == 0 {
 		return "", nil, err

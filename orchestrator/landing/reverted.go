@@ -15,11 +15,6 @@ type workIn struct {
 	conflicts []string // paths that conflict
 }
 
-// has reports whether the commit has the work in a path.
-func (one workIn) has(path string) bool {
-	return !slices.Contains(one.lacks, path) && !slices.Contains(one.conflicts, path)
-}
-
 // workIn merges pairs of commits into a commit, each with its first one as the base.
 func (w work) workIn(ctx context.Context, t target, commit string, pairs [][2]string) (one workIn, err error) {
 	one.tree = commit
@@ -62,9 +57,9 @@ func (w work) withoutReverts(ctx context.Context, t target, since string) (tree 
 	return one.tree, one.lacks, err
 }
 
-// stepsOf returns the steps of a chain that are work, each as a pair of commits.
-func stepsOf(chain states.Ahead) (pairs [][2]string) {
-	for _, step := range chain.Steps {
+// stepsOf returns the steps that are work, each as a pair of commits.
+func stepsOf(steps []states.Step) (pairs [][2]string) {
+	for _, step := range steps {
 		if step.Got == "" {
 			pairs = append(pairs, [2]string{step.From, step.To})
 		}

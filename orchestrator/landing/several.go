@@ -160,10 +160,10 @@ func whole(ctx context.Context, h *app.App, s *session.Session, names []string, 
 // session's target: it asks the agent to merge the branch and to resolve each file.
 func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentName, into string) (string, error) {
 	landed, err := Land(ctx, h, s, agentName, Options{Into: into, DryRun: true})
-	files := CollisionsOf(err)
+	collided, ok := errors.AsType[*CollisionError](err)
 	switch {
-	case len(files) > 0:
-		return conflictPrompt(cmp.Or(into, s.Target), files), nil
+	case ok:
+		return collided.prompt(cmp.Or(into, s.Target)), nil
 	case err != nil:
 		return "", err
 	case landed.Nothing:
@@ -176,21 +176,25 @@ func ConflictPrompt(ctx context.Context, h *app.App, s *session.Session, agentNa
 // failed check; "" for other errors.
 func BackPrompt(s *session.Session, into string, err error) string {
 	var failed *checks.Error
-	switch files := CollisionsOf(err); {
-	case len(files) > 0:
-		return conflictPrompt(cmp.Or(into, s.Target), files)
+	switch collided, ok := errors.AsType[*CollisionError](err); {
+	case ok:
+		return collided.prompt(cmp.Or(into, s.Target))
 	case errors.As(err, &failed):
 		return failed.Prompt()
 	}
 	return ""
 }
 
-func conflictPrompt(branch string, files []Collision) string {
+// prompt asks the agent to merge the branch and to resolve each file.
+func (e *CollisionError) prompt(branch string) string {
 	var b strings.Builder
-	b.WriteString(turn.ConflictLine(branch) + "\n\n")
-	fmt.Fprintf(&b, "1. Commit what you have not committed yet.\n2. Run: git merge --no-edit %s\n", errs.Quote(branch))
+	b.WriteString(turn.ConflictLine(branch) + "\n\n1. ")
+	if e.instead != "" {
+		fmt.Fprintf(&b, "Run: git reset --soft %s (your commits take back what your files never had of %s)\n   ", e.instead, branch)
+	}
+	fmt.Fprintf(&b, "Commit what you have not committed yet.\n2. Run: git merge --no-edit %s\n", errs.Quote(branch))
 	b.WriteString("3. Resolve each of these files so that what both sides meant still holds:\n")
-	for _, f := range files {
+	for _, f := range e.Files {
 		beside := ""
 		if f.Beside {
 			beside = ": " + f.fileAndFolder() + "; rename or remove it"

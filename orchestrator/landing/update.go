@@ -126,6 +126,9 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if t.checkout, err = w.Repo.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes matter
 		t.checkout = nil
 	}
+	if err := w.refuseClaims(ctx, t, src, "not updated"); err != nil {
+		return "", "", err
+	}
 	whole, err := w.landsOn(ctx, t, src.Twin, false)
 	if err == nil {
 		err = w.refuseAhead(ctx, t, whole)
