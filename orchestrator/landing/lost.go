@@ -125,7 +125,9 @@ func (w work) leaveLater(ctx context.Context, t target, l *lost, later []string,
 		if err != nil {
 			return err
 		}
-		l.leaveOut(func(path string) bool { return brought[path] && !slices.Contains(its.lacks, path) && !slices.Contains(reverted, path) })
+		l.leaveOut(func(path string) bool {
+			return brought[path] && !slices.Contains(its.lacks, path) && !slices.Contains(reverted, path)
+		})
 	}
 	return nil
 }

@@ -14,11 +14,41 @@ func (s *Store) lookAtByHand(ctx context.Context, l *Lands) (err error) {
 	if l.byHand, err = s.newestIn(ctx, l.Tip, l.Steps); err != nil {
 		return err
 	}
+	if back, err := s.keptBack(ctx, l); back || err != nil {
+		l.byHand = ""
+		return err
+	}
 	made := l.leaveByHand()
 	if made == "" {
 		return nil
 	}
 	return s.Graft(ctx, l.byHand, made)
+}
+
+// keptBack reports whether the user's git, which knows of no landing, has kept in that merge what the worktree has taken back since the last
+// one. What the user has changed since is the user's.
+func (s *Store) keptBack(ctx context.Context, l *Lands) (bool, error) {
+	made := slices.IndexFunc(l.Steps, func(step Step) bool { return l.byHand != "" && step.Commit == l.byHand })
+	if made < 0 || !slices.Contains(l.Once, l.Steps[0].From) {
+		return false, nil
+	}
+	out, err := s.plain.Home().Output(ctx, "rev-list", "--first-parent", "--ancestry-path", "--reverse", l.byHand+".."+l.Tip, "--")
+	if err != nil || out == "" {
+		return false, err
+	}
+	merge, landed, then := strings.Fields(out)[0], l.Steps[0].From, l.Steps[made].Made
+	all, err := s.objects.PathsOf(ctx, [][2]string{{landed, then}, {landed, merge}, {merge, then}, {merge, l.Tip}})
+	if err != nil {
+		return false, err
+	}
+	kept := false
+	for path := range all[0] {
+		if all[3][path] {
+			return false, nil
+		}
+		kept = kept || !all[1][path] && all[2][path]
+	}
+	return kept, nil
 }
 
 // leaveByHand leaves out the steps up to that commit, and returns its twin, "" where there are none.

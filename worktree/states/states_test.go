@@ -792,6 +792,16 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("h5", "1"))
 			w.expect("next", a.land()+" "+w.has(), "landed h5=1 r=readme")
 		}},
+		{"landed, taken back, and merged by hand with git, which knows of no landing", func(w *world) {
+			w.user("f", "1")
+			a := w.agent("a")
+			a.turn(files("f", "2"))
+			a.land()
+			a.turn(files("f", "1", "x", "1"), "add -A", "commit -q -m x")
+			w.Git("merge", "-q", "--no-edit", "a")
+			w.expect("merged", w.has(), "f=2 r=readme x=1")
+			w.expect("land", a.land()+" "+w.has(), "landed f=1 r=readme x=1")
+		}},
 		{"renamed on main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
 			a := w.agent("a")
