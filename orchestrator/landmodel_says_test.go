@@ -172,6 +172,11 @@ func lostOnly(err error) bool {
 	return kindOf(err) == errs.Refused && strings.Contains(err.Error(), "lacks its work in")
 }
 
+// claims is the refusal of what an agent has committed on top of main without what main has got since.
+func (m *landModel) claims(err error) bool {
+	return m.softResets && kindOf(err) == errs.Refused && strings.Contains(err.Error(), "its commits take back what its files never had")
+}
+
 // notLanded holds the error of a landing against the sentences.
 func (m *landModel) notLanded(said string, s state, o landing.Options, err error) string {
 	m.t.Helper()
@@ -188,7 +193,7 @@ func (m *landModel) notLanded(said string, s state, o landing.Options, err error
 		m.fail("conflict", "%s: %v", said, err)
 	case kind == errs.Conflict:
 		return "conflict"
-	case kind == errs.Refused && (o.As == landing.Merge || s.foreign || m.left(s)):
+	case kind == errs.Refused && (o.As == landing.Merge || s.foreign || m.left(s)), o.As == landing.Commits && m.claims(err):
 		return "refused: " + err.Error()
 	case kind == errs.Refused:
 		m.fail("refused", "%s: %v", said, err)

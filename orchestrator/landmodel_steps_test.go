@@ -180,7 +180,7 @@ func (m *landModel) amendOwn(a *modelAgent, r *rand.Rand) bool {
 func (m *landModel) softReset(a *modelAgent, _ *rand.Rand) bool {
 	dir := m.worktree(a.name)
 	m.git(dir, "reset", "-q", "--soft", "main")
-	m.count++
+	m.count, m.softResets = m.count+1, true
 	m.commit(dir, fmt.Sprintf("commit %d of %s", m.count, a.name))
 	for key, ids := range a.now.writes {
 		if last := ids[len(ids)-1]; m.past().writes[last] != unknown && !slices.Contains(a.taken.writes[key], last) { // main had it before paw took a state: it is got
@@ -325,7 +325,7 @@ func (m *landModel) stepUpdate(r *rand.Rand) string {
 	done, err := landing.Update(m.t.Context(), m.h, m.load(), a.name, "", false)
 	m.load()
 	switch kind := kindOf(err); {
-	case kind == errs.Conflict && m.mayConflict(a.now), kind == errs.Refused && (a.now.foreign || m.left(a.now)), lostOnly(err) && m.lost(a.now):
+	case kind == errs.Conflict && m.mayConflict(a.now), kind == errs.Refused && (a.now.foreign || m.left(a.now)), lostOnly(err) && m.lost(a.now), m.claims(err):
 		return said + ": " + err.Error()
 	case kind == errs.Conflict:
 		m.fail("update conflict", "%s: %v", said, err)

@@ -281,6 +281,8 @@ type landModel struct {
 	parties map[string]string
 	count   int
 	said    []string // steps, for people
+
+	softResets bool // an agent has made its commits anew so
 }
 
 func newLandModel(t testing.TB, dir string) *landModel {

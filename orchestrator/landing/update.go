@@ -140,8 +140,12 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 		return "", "", err
 	}
 	if len(whole.Conflicts) > 0 {
+		instead, _, err := w.claims(ctx, t, src)
+		if err != nil {
+			return "", "", err
+		}
 		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Told(), namedPaths)).
-			Hint("%s", w.outOfConflict(ctx, t, src, whole))
+			Hint("%s", w.outOfConflict(ctx, t, src, whole, instead))
 	}
 	files := whole.Tree
 	if now, err := w.Repo.Objects().TreeOf(ctx, src.State); err != nil || has && now == files {
