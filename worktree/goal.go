@@ -244,7 +244,8 @@ func (v *move) headAndIndex(ctx context.Context) error {
 	return err
 }
 
-// refsLeft returns the changes of refs that the move has not made yet.
+// refsLeft returns the changes of refs that the move has not made yet. They are made at once, so that the first of them tells. A ref
+// that somebody else has moved since is moved all the same: it says where the worktree is.
 func (v *move) refsLeft(ctx context.Context) ([]refs.Change, error) {
 	if len(v.Refs) == 0 {
 		return nil, nil
@@ -254,7 +255,14 @@ func (v *move) refsLeft(ctx context.Context) ([]refs.Change, error) {
 		names[i] = c.Ref
 	}
 	at, err := v.m.refs.List(ctx, names...)
-	return slices.DeleteFunc(slices.Clone(v.Refs), func(c refs.Change) bool { return cmp.Or(at[c.Ref], refs.None) == c.To }), err
+	if err != nil || cmp.Or(at[names[0]], refs.None) == v.Refs[0].To {
+		return nil, err
+	}
+	left := slices.Clone(v.Refs)
+	for i, c := range left {
+		left[i].From = cmp.Or(at[c.Ref], refs.None)
+	}
+	return left, nil
 }
 
 // trackIgnored adds the files to the index that the tree of a move has and its commit does not, if git
