@@ -178,8 +178,7 @@ func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([
 		}
 		for _, name := range names {
 			if info, err := os.Lstat(filepath.Join(r.Top, name)); err != nil || info.IsDir() || seen[name] { // git adds no file of a repository inside
-				inner, _, _ := strings.Cut(name, "/.git/")
-				return nil, git.Conflict("", "ls -la "+git.Quote(filepath.Join(r.Top, inner)), "%s: %s is a repository of its own, and in the way", r.Top, inner)
+				return nil, r.inTheWay(name)
 			}
 			seen[name] = true
 		}
@@ -194,6 +193,15 @@ func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([
 			return nil, err
 		}
 	}
+}
+
+// inTheWay returns the error for a path that ignoredInTheWay has returned.
+func (r *rewind) inTheWay(name string) error {
+	inner, _, _ := strings.Cut(name, "/.git/")
+	if isRepository(filepath.Join(r.Top, inner)) {
+		return git.Conflict("", "ls -la "+git.Quote(filepath.Join(r.Top, inner)), "%s: %s is a repository of its own, and in the way", r.Top, inner)
+	}
+	return git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, name)
 }
 
 // force has git write the files of the goal. What it overwrites is in the rescue; where a file has changed since the

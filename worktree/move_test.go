@@ -273,7 +273,17 @@ func TestObstaclesAreNamedAndStay(t *testing.T) {
 		"link to a folder where one comes": {func(w *moving) { os.Symlink("dir", filepath.Join(w.Dir, "new")) }, "new (untracked)"},
 		"a repository where a folder comes": {func(w *moving) {
 			w.git("init", "-q", "new")
-		}, "new (ignored)"},
+		}, "new (a repository of its own)"},
+		"staged only, where a folder comes": {func(w *moving) {
+			w.write("new", "mine\n")
+			w.git("add", "new")
+			os.Remove(filepath.Join(w.Dir, "new"))
+		}, "new (staged)"},
+		"staged only, in a folder that becomes a file": {func(w *moving) {
+			w.write("file/deep/mine", "mine\n")
+			w.git("add", "file/deep/mine")
+			os.RemoveAll(filepath.Join(w.Dir, "file/deep"))
+		}, "file/deep/mine (staged)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newMoving(t)
@@ -497,6 +507,30 @@ func TestFolderInPlaceOfAHandedFileIsInTheWay(t *testing.T) {
 		if got := readFile(t, filepath.Join(w.Dir, "keep.txt/deep/mine")); got != "mine\n" {
 			t.Errorf("sparse %v: got %q", sparse, got)
 		}
+	}
+}
+
+// TestStagedFileWhereAHandedFolderIsStays: the user has staged a file and made a folder of it since, in which a file was handed over.
+func TestStagedFileWhereAHandedFolderIsStays(t *testing.T) {
+	w := newMoving(t)
+	v := w.move()
+	w.write("mine", "staged\n")
+	w.git("add", "mine")
+	if err := os.Remove(filepath.Join(w.Dir, "mine")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("mine/deep", "handed\n")
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(realTemp(t), "index")}
+	gitWith(t, w.Dir, index, "read-tree", v.From)
+	gitWith(t, w.Dir, index, "add", "-A")
+	v.FilesFrom = w.git("commit-tree", "-m", "handed", "-p", v.From, gitWith(t, w.Dir, index, "write-tree"))
+	was := w.git("ls-files", "--stage")
+	err := w.advance(v)
+	if hindered, ok := errors.AsType[*ObstacleError](err); !ok || !slices.Contains(hindered.Obstacles, Obstacle{"mine", "staged"}) {
+		t.Errorf("got %v", err)
+	}
+	if now := w.git("ls-files", "--stage"); now != was {
+		t.Errorf("the index is\n%s\nand was\n%s", now, was)
 	}
 }
 

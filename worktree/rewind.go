@@ -129,7 +129,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if names, err := r.ignoredInTheWay(ctx, changes); err != nil {
 		return Rescued{}, err
 	} else if len(names) > 0 {
-		return Rescued{}, git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, names[0])
+		return Rescued{}, r.inTheWay(names[0])
 	}
 	if r.to.Head != "" {
 		done.Head = r.to.Head
