@@ -159,6 +159,9 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 		err = observe.RefuseGone(f, r.Record.Name)
 	}
 	if err == nil {
+		err = observe.RefuseInMerge(t.Repo, r.Record)
+	}
+	if err == nil {
 		err = observe.RefuseOtherBranch(ctx, t.Repo, r.Session, r.Record, r.again)
 	}
 	if err == nil {
