@@ -109,10 +109,11 @@ func TestCutRewindIsNotEndedOverARepository(t *testing.T) {
 }
 
 // TestMoveGoesOnWhereItsRefHasMoved has another paw, which took the state of the worktree before the move began, write that down in
-// the middle of it: the move ends all the same, also one that was killed there, and one that fails is taken back.
+// the middle of it: the move ends all the same, also one that was killed there, or whose git was killed between two refs, and one that
+// fails is taken back.
 func TestMoveGoesOnWhereItsRefHasMoved(t *testing.T) {
 	const now, op = "refs/paw/s_agent/now", "refs/paw/s_agent/op/1"
-	for _, how := range []string{"whole", "killed", "fails"} {
+	for _, how := range []string{"whole", "killed", "killed between", "fails"} {
 		w := newTurns(t, "")
 		w.put("a.txt", "1\n", 0o644)
 		first, one := w.take().Commit, w.hashes()
@@ -131,6 +132,9 @@ func TestMoveGoesOnWhereItsRefHasMoved(t *testing.T) {
 					}
 					w.git("update-ref", now, other)
 					switch how {
+					case "killed between":
+						w.git("update-ref", op, first)
+						runtime.Goexit()
 					case "killed":
 						runtime.Goexit()
 					case "fails":
@@ -147,7 +151,7 @@ func TestMoveGoesOnWhereItsRefHasMoved(t *testing.T) {
 		err := <-done
 		restore()
 		ended, endErr := w.m.Moves().EndMoveIn(t.Context(), w.p.Path)
-		if endErr != nil || (ended != nil) != (how == "killed") || (err != nil) != (how == "fails") || errors.As(err, new(*HalfMovedError)) {
+		if endErr != nil || (ended != nil) != strings.HasPrefix(how, "killed") || (err != nil) != (how == "fails") || errors.As(err, new(*HalfMovedError)) {
 			t.Errorf("%s: %v; ended as %+v, %v", how, err, ended, endErr)
 		}
 		wantNow, wantOp, files := first, first, one

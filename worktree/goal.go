@@ -252,9 +252,9 @@ func (v *move) headAndIndex(ctx context.Context) error {
 	return err
 }
 
-// refsLeft returns the changes of refs that the move has not made yet. They are made at once, so that the first of them tells. A ref
-// that somebody else has moved since is moved all the same: it says where the worktree is.
-func (v *move) refsLeft(ctx context.Context) ([]refs.Change, error) {
+// refsLeft returns the changes of refs that the move has not made yet: a killed git may have made some. A ref that another paw has
+// moved since the journal was written is moved all the same, since it says where the worktree is; on the way back it stays.
+func (v *move) refsLeft(ctx context.Context) (left []refs.Change, err error) {
 	if len(v.Refs) == 0 {
 		return nil, nil
 	}
@@ -262,15 +262,13 @@ func (v *move) refsLeft(ctx context.Context) ([]refs.Change, error) {
 	for i, c := range v.Refs {
 		names[i] = c.Ref
 	}
-	at, err := v.m.refs.List(ctx, names...)
-	if err != nil || cmp.Or(at[names[0]], refs.None) == v.Refs[0].To {
-		return nil, err
+	found, err := v.m.refs.List(ctx, names...)
+	for _, c := range v.Refs {
+		if at := cmp.Or(found[c.Ref], refs.None); at != c.To && (at == c.From || !v.Back) {
+			left = append(left, refs.Change{Ref: c.Ref, To: c.To, From: at})
+		}
 	}
-	left := slices.Clone(v.Refs)
-	for i, c := range left {
-		left[i].From = cmp.Or(at[c.Ref], refs.None)
-	}
-	return left, nil
+	return left, err
 }
 
 // trackIgnored adds the files to the index that the tree of a move has and its commit does not, if git

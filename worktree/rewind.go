@@ -72,9 +72,8 @@ type RewindOptions struct {
 	Session string            // session whose recover ends an unfinished move
 	Step    func(name string) // called after each step; may be nil
 
-	// Along returns changes of refs that are made as HEAD moves: all of them and the move, or none. The first makes a ref that
-	// nobody else makes; the others move theirs from wherever they are then. before is
-	// a commit of what is there, and moves is false if all is as at the goal. nil changes none.
+	// Along returns changes of refs that are made as HEAD moves: all of them and the move, or none. A ref is
+	// changed from wherever it is then. before is a commit of what is there, and moves is false if all is as at the goal. nil changes none.
 	Along func(before string, moves bool) ([]refs.Change, error)
 }
 
