@@ -210,6 +210,9 @@ func (r *rewind) force(ctx context.Context, back bool) error {
 	if err := r.freshen(ctx); err != nil {
 		return err
 	}
+	if err := removeConverted(r.Top, r.converted); err != nil {
+		return err
+	}
 	run := func(options []string) error {
 		return r.Repo.WithFile(r.at.file).RunWhole(ctx, append(options, r.toGoal()...)...)
 	}
