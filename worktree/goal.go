@@ -47,30 +47,49 @@ func (m *Moves) endMove(ctx context.Context, c gitdir.Checkout, step func(name s
 	}
 	defer at.release()
 	j, err := journal.Read(c.AdminDir)
-	if j == nil || err != nil {
+	giveUp := "rm " + git.Quote(filepath.Join(c.AdminDir, journal.File))
+	switch {
+	case err != nil:
+		return nil, git.Conflict("", giveUp, "%v", err)
+	case j == nil:
+		return nil, nil
+	}
+	v := &move{Journal: *j, m: m, at: at, step: step}
+	ended, err := v.end(ctx)
+	switch {
+	case err != nil && v.gone(ctx):
+		return nil, git.Conflict("", giveUp, "%s: the commits of a %s that was cut short there are gone", c.Path, j.Command)
+	case err != nil:
 		return nil, err
-	}
-	ended, v := &Ended{Journal: *j}, &move{Journal: *j, m: m, at: at, step: step}
-	if j.Ref == "HEAD" { // what the rewind did is done from wherever that was cut, which may itself be cut, and repeated
-		if ended.Kept, err = v.again(context.WithoutCancel(ctx)); err != nil {
-			return nil, err
-		}
-		ended.Moved = !v.Back
-		return ended, v.close()
-	}
-	if ended.Moved, err = m.reached(ctx, m.head(ctx, c), j); err != nil {
-		return nil, err
-	}
-	if !ended.Moved {
-		left, err := v.putBack(context.WithoutCancel(ctx))
-		if err != nil {
-			return nil, err
-		}
-		if len(left) > 0 {
-			ended.Note, ended.Hint = strangers(left), "git -C "+git.Quote(c.Path)+" status"
-		}
 	}
 	return ended, v.close()
+}
+
+// end does what EndMove does with the files, the index and the refs.
+func (v *move) end(ctx context.Context) (ended *Ended, err error) {
+	ended = &Ended{Journal: v.Journal}
+	if v.Ref == "HEAD" { // what the rewind did is done from wherever that was cut, which may itself be cut, and repeated
+		ended.Kept, err = v.again(context.WithoutCancel(ctx))
+		ended.Moved = !v.Back
+		return ended, err
+	}
+	if ended.Moved, err = v.m.reached(ctx, v.m.head(ctx, v.at.Checkout), &v.Journal); err != nil || ended.Moved {
+		return ended, err
+	}
+	left, err := v.putBack(context.WithoutCancel(ctx))
+	if len(left) > 0 {
+		ended.Note, ended.Hint = strangers(left), "git -C "+git.Quote(v.at.Path)+" status"
+	}
+	return ended, err
+}
+
+// gone reports whether the repository lacks a commit or tree that the move needs, as after its refs were deleted.
+func (v *move) gone(ctx context.Context) bool {
+	needed := []string{v.From, v.To, v.Was, v.Becomes}
+	for _, c := range v.Refs {
+		needed = append(needed, c.To)
+	}
+	return slices.ContainsFunc(needed, func(id string) bool { return id != "" && id != refs.None && v.repo().Run(ctx, "cat-file", "-e", id) != nil })
 }
 
 // strangers says that files are neither as before a landing nor as after it.
