@@ -89,7 +89,9 @@ func (v *move) gone(ctx context.Context) bool {
 	for _, c := range v.Refs {
 		needed = append(needed, c.To)
 	}
-	return slices.ContainsFunc(needed, func(id string) bool { return id != "" && id != refs.None && v.repo().Run(ctx, "cat-file", "-e", id) != nil })
+	return slices.ContainsFunc(needed, func(id string) bool {
+		return id != "" && id != refs.None && v.repo().Run(ctx, "cat-file", "-e", id) != nil
+	})
 }
 
 // strangers says that files are neither as before a landing nor as after it.

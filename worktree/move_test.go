@@ -534,6 +534,29 @@ func TestStagedFileWhereAHandedFolderIsStays(t *testing.T) {
 	}
 }
 
+// TestFileBehindALinkIsNotTheLandings: where a landing was cut the user has put a link in place of a folder that came, and the same file is
+// where the link leads.
+func TestFileBehindALinkIsNotTheLandings(t *testing.T) {
+	w := newMoving(t)
+	v := w.move()
+	w.cut(StepFiles, v)
+	outside := realTemp(t)
+	writeFile(t, filepath.Join(outside, "ü x"), "new\n")
+	if err := os.RemoveAll(filepath.Join(w.Dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(w.Dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if ended := w.finish(v); ended == nil || ended.Note != "" {
+		t.Errorf("ended as %+v", ended)
+	}
+	w.wantAt("put back", w.from, "?? new")
+	if got := readFile(t, filepath.Join(outside, "ü x")); got != "new\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // TestLandingWhoseGitWasKilled finds what a git leaves that was killed while it wrote files: some are new, one is torn, some are
 // gone and not written again, the index is the old one and its lock is left. What the user has done since stays, and is named.
 func TestLandingWhoseGitWasKilled(t *testing.T) {
