@@ -105,7 +105,7 @@ func (m *Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	if !disk.Exists(filepath.Join(c.AdminDir, "index")) {
 		return nil, nil
 	}
-	found, _, err := m.obstacles(ctx, c, from, to, filesFrom)
+	found, _, err := m.obstacles(ctx, c, from, to, filesFrom, "")
 	return found, err
 }
 
@@ -117,8 +117,13 @@ type untouched struct {
 }
 
 // obstacles is Obstacles for a checkout with an index; it also returns what is none.
-func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) (found []Obstacle, other untouched, err error) {
+func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom, filesTo string) (found []Obstacle, other untouched, err error) {
 	changes, err := m.objects.ChangesBetween(ctx, from, to)
+	if filesTo != "" && err == nil {
+		var back []objects.Change
+		back, err = m.objects.ChangesBetween(ctx, from, filesTo)
+		changes = slices.Concat(changes, without(slices.Clone(back), changes))
+	}
 	if err != nil || len(changes) == 0 {
 		return nil, other, err
 	}

@@ -161,7 +161,7 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 
 // unhindered refuses a move with files in the way, or that a filter keeps from being written.
 func (m *Moves) unhindered(ctx context.Context, v Move) (untouched, error) {
-	obstacles, other, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
+	obstacles, other, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom, v.FilesTo)
 	if err == nil && len(obstacles) > 0 {
 		err = &ObstacleError{v.Checkout.Path, obstacles}
 	}

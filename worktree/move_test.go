@@ -534,6 +534,29 @@ func TestStagedFileWhereAHandedFolderIsStays(t *testing.T) {
 	}
 }
 
+// TestFileInPlaceOfOneThatIsHandedBackIsInTheWay: in a sparse checkout git writes over an untracked file.
+func TestFileInPlaceOfOneThatIsHandedBackIsInTheWay(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		w := newMoving(t)
+		if sparse {
+			w.git("sparse-checkout", "set", "--cone", "t")
+		}
+		v := w.move()
+		index := []string{"GIT_INDEX_FILE=" + filepath.Join(realTemp(t), "index")}
+		gitWith(t, w.Dir, index, "read-tree", v.To)
+		gitWith(t, w.Dir, index, "update-index", "--add", "--cacheinfo", "100644,"+w.git("rev-parse", "main:keep.txt")+",mine")
+		v.FilesTo = w.git("commit-tree", "-m", "handed", "-p", v.To, gitWith(t, w.Dir, index, "write-tree"))
+		w.write("mine", "mine\n")
+		err := w.advance(v)
+		if hindered, ok := errors.AsType[*ObstacleError](err); !ok || !slices.Contains(hindered.Obstacles, Obstacle{"mine", "untracked"}) {
+			t.Errorf("sparse %v: got %v", sparse, err)
+		}
+		if got := readFile(t, filepath.Join(w.Dir, "mine")); got != "mine\n" {
+			t.Errorf("sparse %v: got %q", sparse, got)
+		}
+	}
+}
+
 // TestFileBehindALinkIsNotTheLandings: where a landing was cut the user has put a link in place of a folder that came, and the same file is
 // where the link leads.
 func TestFileBehindALinkIsNotTheLandings(t *testing.T) {
