@@ -124,7 +124,7 @@ func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 		back, err = m.objects.ChangesBetween(ctx, from, filesTo)
 		changes = slices.Concat(changes, without(slices.Clone(back), changes))
 	}
-	if err != nil || len(changes) == 0 {
+	if err != nil || len(changes) == 0 && filesFrom == "" {
 		return nil, other, err
 	}
 	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, "")

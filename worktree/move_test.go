@@ -486,12 +486,15 @@ func TestCutLandingOfHandedFiles(t *testing.T) {
 // TestFolderInPlaceOfAHandedFileIsInTheWay has a file that was handed over as deleted, and where the user has made a folder since: git
 // does not see files outside of a sparse checkout.
 func TestFolderInPlaceOfAHandedFileIsInTheWay(t *testing.T) {
-	for _, sparse := range []bool{false, true} {
-		w := newMoving(t)
+	for _, how := range []string{"whole", "sparse", "sparse, nothing lands"} {
+		w, sparse := newMoving(t), how != "whole"
 		if sparse {
 			w.git("sparse-checkout", "set", "--cone", "t")
 		}
 		v := w.move()
+		if how == "sparse, nothing lands" {
+			v.To = w.git("commit-tree", "-m", "empty", "-p", v.From, v.From+"^{tree}")
+		}
 		index := []string{"GIT_INDEX_FILE=" + filepath.Join(realTemp(t), "index")}
 		gitWith(t, w.Dir, index, "read-tree", v.From)
 		gitWith(t, w.Dir, index, "update-index", "--force-remove", "keep.txt")
@@ -502,10 +505,10 @@ func TestFolderInPlaceOfAHandedFileIsInTheWay(t *testing.T) {
 		w.write("keep.txt/deep/mine", "mine\n")
 		err := w.advance(v)
 		if hindered, ok := errors.AsType[*ObstacleError](err); !ok || !slices.Contains(hindered.Obstacles, Obstacle{"keep.txt/deep/mine", "untracked"}) {
-			t.Errorf("sparse %v: got %v", sparse, err)
+			t.Errorf("%s: got %v", how, err)
 		}
 		if got := readFile(t, filepath.Join(w.Dir, "keep.txt/deep/mine")); got != "mine\n" {
-			t.Errorf("sparse %v: got %q", sparse, got)
+			t.Errorf("%s: got %q", how, got)
 		}
 	}
 }
