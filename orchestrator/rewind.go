@@ -81,11 +81,7 @@ func UndoRewind(ctx context.Context, h *app.App, s *session.Session, agentName s
 		}
 		goal = aim{commit: op.Files, op: turn.Op{Kind: op.Kind, Undone: !op.Undone, At: op.From}}
 		goal.state = func(c *turns.Chain) (string, error) { return c.Back(ctx, *op) }
-		what := fmt.Sprintf("%s undone, ", op.Kind)
-		if op.Undone && op.Kind == turn.OpUpdate {
-			what = "with the last update again, "
-		}
-		goal.words = what + afterTurn(op.From)
+		goal.words = undoneBy(goal.op)
 		return goal, r.refuseLater(*op)
 	}
 	return r.run(ctx)
@@ -105,12 +101,16 @@ func (r *rewinding) refuseLater(op turn.Op) error {
 		Hint("paw rewind %s/%s %d", r.Session.Name, r.Record.Name, op.Last).Hint("paw turns %s/%s", r.Session.Name, r.Record.Name)
 }
 
-// afterTurn returns the words for a worktree at the end of turn n or with later edits.
-func afterTurn(n int) string {
-	if n == 0 {
-		return "before turn 1"
+// undoneBy returns the words for where an undo, or the undoing of one, has put a worktree.
+func undoneBy(op turn.Op) string {
+	at := "before turn 1"
+	if op.At > 0 {
+		at = fmt.Sprintf("after turn %d", op.At) // or with later edits
 	}
-	return fmt.Sprintf("after turn %d", n)
+	if op.Kind == turn.OpUpdate && !op.Undone {
+		return "with the last update again, " + at
+	}
+	return fmt.Sprintf("%s undone, %s", op.Kind, at)
 }
 
 // rewinding is a rewind, or the undo of a move, while it is carried out.
@@ -159,6 +159,9 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 		err = observe.RefuseGone(f, r.Record.Name)
 	}
 	if err == nil {
+		err = observe.RefuseInMerge(t.Repo, r.Record)
+	}
+	if err == nil {
 		err = observe.RefuseOtherBranch(ctx, t.Repo, r.Session, r.Record, r.again)
 	}
 	if err == nil {
@@ -170,17 +173,22 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	if r.last, err = t.Dir.Last(); err != nil {
 		return err
 	}
+	var ended *worktree.Ended
 	if r.undo && !r.dryRun {
-		ended, err := t.Repo.Moves().EndMoveIn(ctx, r.Record.WorktreePath)
-		if err != nil {
+		if ended, err = t.Repo.Moves().EndMoveIn(ctx, r.Record.WorktreePath); err != nil {
 			return app.Conflict(err)
 		}
-		if ended != nil { // that one is what the user wants undone
+		if ended != nil { // that one is what the user wants undone, or what has undone it
 			r.App.Notef("%s: %s", r.Record.Name, ended)
 		}
 	}
 	op, at, err := turns.Position(ctx, t.Agent, turn.NumberOf(r.last))
 	if err != nil {
+		return err
+	}
+	if ended != nil && ended.Moved && ended.Command == r.command() && op != nil {
+		paths, err := t.Repo.Objects().ChangedPaths(ctx, ended.Was, ended.Becomes)
+		r.done.At, r.done.To, r.done.Head, r.done.RescueRef, r.done.Changed = op.At, undoneBy(*op), op.Head, ended.Rescue, len(paths)
 		return err
 	}
 	goal, err := r.aim(t, op)
@@ -193,6 +201,14 @@ func (r *rewinding) move(ctx context.Context, t *turns.Recorder) error {
 	}
 	goal.op.From, goal.op.Last = at, turn.NumberOf(r.last)
 	return r.moveTo(ctx, t, goal)
+}
+
+// command names the move, should it be cut short.
+func (r *rewinding) command() string {
+	if r.undo {
+		return "paw rewind --undo"
+	}
+	return "paw rewind"
 }
 
 // moveTo moves the worktree, and the refs that belong to that.
@@ -209,7 +225,7 @@ func (r *rewinding) moveTo(ctx context.Context, t *turns.Recorder, goal aim) err
 		return err
 	}
 	done, err := t.Repo.Moves().Rewind(ctx, r.Record.WorktreePath, goal.commit, worktree.RewindOptions{
-		Rescue: turn.RewindRef(r.Record.TurnSession, r.App.Now()), Command: "paw rewind", Session: r.Session.Name, Step: func(name string) { r.App.Step("rewind." + name) },
+		Rescue: turn.RewindRef(r.Record.TurnSession, r.App.Now()), Command: r.command(), Session: r.Session.Name, Step: func(name string) { r.App.Step("rewind." + name) },
 		Along: func(before string, moves bool) ([]refs.Change, error) {
 			defer r.App.Step("rewind.intended")
 			if op.Files = before; !moves && op.At == op.From && op.After == chain.Now().Twin {

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/journal"
+	"paw/worktree/refs"
 )
 
 // cut rewinds a worktree as a paw that dies after a step.
@@ -104,4 +106,64 @@ func TestCutRewindIsNotEndedOverARepository(t *testing.T) {
 		t.Errorf("%v", ended)
 	}
 	w.wantFiles("ended", first)
+}
+
+// TestMoveGoesOnWhereItsRefHasMoved has another paw, which took the state of the worktree before the move began, write that down in
+// the middle of it: the move ends all the same, also one that was killed there, or whose git was killed between two refs, and one that
+// fails is taken back.
+func TestMoveGoesOnWhereItsRefHasMoved(t *testing.T) {
+	const now, op = "refs/paw/s_agent/now", "refs/paw/s_agent/op/1"
+	for _, how := range []string{"whole", "killed", "killed between", "fails"} {
+		w := newTurns(t, "")
+		w.put("a.txt", "1\n", 0o644)
+		first, one := w.take().Commit, w.hashes()
+		w.put("a.txt", "2\n", 0o644)
+		second, two := w.take().Commit, w.hashes()
+		w.git("update-ref", now, second)
+		other := w.git("commit-tree", "-m", "other", "-p", second, second+"^{tree}")
+		restore := func() {}
+		done := make(chan error, 1)
+		go func() {
+			defer close(done)
+			_, err := w.m.Moves().Rewind(t.Context(), w.p.Path, first, RewindOptions{
+				Rescue: "refs/paw/s_agent/rescue/1", Command: "paw rewind", Step: func(at string) {
+					if at != StepFiles {
+						return
+					}
+					w.git("update-ref", now, other)
+					switch how {
+					case "killed between":
+						w.git("update-ref", op, first)
+						runtime.Goexit()
+					case "killed":
+						runtime.Goexit()
+					case "fails":
+						failed := "'" + filepath.Join(realTemp(t), "failed") + "'"
+						restore = shimmed(t, `case "$*" in *update-ref*) if ! test -e `+failed+`; then : >`+failed+`; echo "fatal: No space left on device" >&2; exit 128; fi;; esac`)
+					}
+				},
+				Along: func(string, bool) ([]refs.Change, error) {
+					return []refs.Change{{Ref: op, To: first, From: refs.None}, {Ref: now, To: first, From: second}}, nil
+				},
+			})
+			done <- err
+		}()
+		err := <-done
+		restore()
+		ended, endErr := w.m.Moves().EndMoveIn(t.Context(), w.p.Path)
+		if endErr != nil || (ended != nil) != strings.HasPrefix(how, "killed") || (err != nil) != (how == "fails") || errors.As(err, new(*HalfMovedError)) {
+			t.Errorf("%s: %v; ended as %+v, %v", how, err, ended, endErr)
+		}
+		wantNow, wantOp, files := first, first, one
+		if how == "fails" {
+			wantNow, wantOp, files = other, "", two
+		}
+		w.wantFiles(how, files)
+		if at := w.git("for-each-ref", "--format=%(objectname)", now); at != wantNow {
+			t.Errorf("%s: %s is %s, not %s", how, now, at, wantNow)
+		}
+		if at := w.git("for-each-ref", "--format=%(objectname)", op); at != wantOp {
+			t.Errorf("%s: %s is %q, not %q", how, op, at, wantOp)
+		}
+	}
 }

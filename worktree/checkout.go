@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 
@@ -81,15 +82,16 @@ func (r *Registry) CheckoutAt(ctx context.Context, path string) (*gitdir.Checkou
 // Obstacle is a path in a checkout that a move would change and that differs from the branch.
 type Obstacle struct {
 	Path string
-	What string // "changed", "staged", "untracked", "ignored", ObstacleSubmodule, ObstacleAssumed, ObstacleSkipped
+	What string // "changed", "staged", "untracked", "ignored", ObstacleRepository, ObstacleSubmodule, ObstacleAssumed, ObstacleSkipped
 }
 
-// ObstacleSubmodule says that a submodule would be added, removed or moved; the others name the bit by which the user has
+// ObstacleSubmodule says that a submodule would be added, removed or moved; the last two name the bit by which the user has
 // told git not to look at the file.
 const (
-	ObstacleSubmodule = "submodule"
-	ObstacleAssumed   = "assume-unchanged"
-	ObstacleSkipped   = "skip-worktree"
+	ObstacleRepository = "a repository of its own"
+	ObstacleSubmodule  = "submodule"
+	ObstacleAssumed    = "assume-unchanged"
+	ObstacleSkipped    = "skip-worktree"
 )
 
 func (o Obstacle) String() string { return fmt.Sprintf("%s (%s)", o.Path, o.What) }
@@ -103,7 +105,7 @@ func (m *Moves) Obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	if !disk.Exists(filepath.Join(c.AdminDir, "index")) {
 		return nil, nil
 	}
-	found, _, err := m.obstacles(ctx, c, from, to, filesFrom)
+	found, _, err := m.obstacles(ctx, c, from, to, filesFrom, "")
 	return found, err
 }
 
@@ -115,9 +117,14 @@ type untouched struct {
 }
 
 // obstacles is Obstacles for a checkout with an index; it also returns what is none.
-func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom string) (found []Obstacle, other untouched, err error) {
+func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, filesFrom, filesTo string) (found []Obstacle, other untouched, err error) {
 	changes, err := m.objects.ChangesBetween(ctx, from, to)
-	if err != nil || len(changes) == 0 {
+	if filesTo != "" && err == nil {
+		var back []objects.Change
+		back, err = m.objects.ChangesBetween(ctx, from, filesTo)
+		changes = slices.Concat(changes, without(slices.Clone(back), changes))
+	}
+	if err != nil || len(changes) == 0 && filesFrom == "" {
 		return nil, other, err
 	}
 	l, err := m.snapshots.LookAt(ctx, c.Path, c.AdminDir, "")
@@ -131,10 +138,17 @@ func (m *Moves) obstacles(ctx context.Context, c gitdir.Checkout, from, to, file
 	if l.Head != from {
 		return nil, other, ErrBranchMoved
 	}
-	may, found, err := m.mayGo(ctx, l, from, to, filesFrom)
+	var handed []objects.Change
+	if filesFrom != "" {
+		if handed, err = m.objects.ChangesBetween(ctx, from, filesFrom); err != nil {
+			return nil, other, err
+		}
+	}
+	may, found, err := m.mayGo(ctx, l, handed, filesFrom, to)
 	if err != nil {
 		return nil, other, err
 	}
+	found = append(found, stagedAcross(l, slices.Concat(changes, handed))...)
 	other.converted = map[string]os.FileInfo{}
 	sparse := disk.Exists(filepath.Join(c.AdminDir, "info", "sparse-checkout")) // git leaves files out by itself
 	for _, c := range changes {
@@ -192,10 +206,44 @@ func obstaclesIn(l *snapshot.Look, changes []objects.Change) ([]Obstacle, error)
 			if what = own[filepath.ToSlash(at)]; what == "" {
 				what = "ignored"
 			}
+			if isRepository(filepath.Join(l.Top, at)) {
+				what = ObstacleRepository
+			}
 			found = append(found, Obstacle{at, what})
 		}
 	}
 	return slices.Compact(found), nil
+}
+
+// stagedAcross returns the staged paths that a move would push out of the index although no side has them: a file where a folder
+// comes, or in a folder that becomes a file. The index may hold their only copy.
+func stagedAcross(l *snapshot.Look, changes []objects.Change) (found []Obstacle) {
+	moved, folders, files := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, c := range changes {
+		if moved[c.Name] = true; !c.Added {
+			continue
+		}
+		files[c.Name] = true
+		for above := path.Dir(c.Name); above != "." && !folders[above]; above = path.Dir(above) {
+			folders[above] = true
+		}
+	}
+	for _, name := range l.Indexed {
+		across := folders[name]
+		for above := path.Dir(name); above != "." && !across; above = path.Dir(above) {
+			across = files[above]
+		}
+		if across && !moved[name] {
+			found = append(found, Obstacle{name, "staged"})
+		}
+	}
+	return found
+}
+
+// isRepository reports whether a folder is a repository or a worktree.
+func isRepository(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
 }
 
 // toDo lists the paths that differ between the worktree's files and the goal of a rewind.
@@ -275,7 +323,7 @@ func obstacleAt(top, name string, gone map[string]bool) (string, error) {
 		if err != nil || gone[above] {
 			return "", nil //nolint:nilerr // nothing is there, or it will be removed
 		}
-		if !info.IsDir() || disk.Exists(filepath.Join(top, above, ".git")) {
+		if !info.IsDir() || isRepository(filepath.Join(top, above)) {
 			return above, nil
 		}
 	}

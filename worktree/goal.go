@@ -47,30 +47,51 @@ func (m *Moves) endMove(ctx context.Context, c gitdir.Checkout, step func(name s
 	}
 	defer at.release()
 	j, err := journal.Read(c.AdminDir)
-	if j == nil || err != nil {
+	giveUp := "rm " + git.Quote(filepath.Join(c.AdminDir, journal.File))
+	switch {
+	case err != nil:
+		return nil, git.Conflict("", giveUp, "%v", err)
+	case j == nil:
+		return nil, nil
+	}
+	v := &move{Journal: *j, m: m, at: at, step: step}
+	ended, err := v.end(ctx)
+	switch {
+	case err != nil && v.gone(ctx):
+		return nil, git.Conflict("", giveUp, "%s: the commits of a %s that was cut short there are gone", c.Path, j.Command)
+	case err != nil:
 		return nil, err
-	}
-	ended, v := &Ended{Journal: *j}, &move{Journal: *j, m: m, at: at, step: step}
-	if j.Ref == "HEAD" { // what the rewind did is done from wherever that was cut, which may itself be cut, and repeated
-		if ended.Kept, err = v.again(context.WithoutCancel(ctx)); err != nil {
-			return nil, err
-		}
-		ended.Moved = !v.Back
-		return ended, v.close()
-	}
-	if ended.Moved, err = m.reached(ctx, m.head(ctx, c), j); err != nil {
-		return nil, err
-	}
-	if !ended.Moved {
-		left, err := v.putBack(context.WithoutCancel(ctx))
-		if err != nil {
-			return nil, err
-		}
-		if len(left) > 0 {
-			ended.Note, ended.Hint = strangers(left), "git -C "+git.Quote(c.Path)+" status"
-		}
 	}
 	return ended, v.close()
+}
+
+// end does what EndMove does with the files, the index and the refs.
+func (v *move) end(ctx context.Context) (ended *Ended, err error) {
+	ended = &Ended{Journal: v.Journal}
+	if v.Ref == "HEAD" { // what the rewind did is done from wherever that was cut, which may itself be cut, and repeated
+		ended.Kept, err = v.again(context.WithoutCancel(ctx))
+		ended.Moved = !v.Back
+		return ended, err
+	}
+	if ended.Moved, err = v.m.reached(ctx, v.m.head(ctx, v.at.Checkout), &v.Journal); err != nil || ended.Moved {
+		return ended, err
+	}
+	left, err := v.putBack(context.WithoutCancel(ctx))
+	if len(left) > 0 {
+		ended.Note, ended.Hint = strangers(left), "git -C "+git.Quote(v.at.Path)+" status"
+	}
+	return ended, err
+}
+
+// gone reports whether the repository lacks a commit or tree that the move needs, as after its refs were deleted.
+func (v *move) gone(ctx context.Context) bool {
+	needed := []string{v.From, v.To, v.Was, v.Becomes}
+	for _, c := range v.Refs {
+		needed = append(needed, c.To)
+	}
+	return slices.ContainsFunc(needed, func(id string) bool {
+		return id != "" && id != refs.None && v.repo().Run(ctx, "cat-file", "-e", id) != nil
+	})
 }
 
 // strangers says that files are neither as before a landing nor as after it.
@@ -178,8 +199,7 @@ func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([
 		}
 		for _, name := range names {
 			if info, err := os.Lstat(filepath.Join(r.Top, name)); err != nil || info.IsDir() || seen[name] { // git adds no file of a repository inside
-				inner, _, _ := strings.Cut(name, "/.git/")
-				return nil, git.Conflict("", "ls -la "+git.Quote(filepath.Join(r.Top, inner)), "%s: %s is a repository of its own, and in the way", r.Top, inner)
+				return nil, r.inTheWay(name)
 			}
 			seen[name] = true
 		}
@@ -196,10 +216,22 @@ func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([
 	}
 }
 
+// inTheWay returns the error for a path that ignoredInTheWay has returned.
+func (r *rewind) inTheWay(name string) error {
+	inner, _, _ := strings.Cut(name, "/.git/")
+	if isRepository(filepath.Join(r.Top, inner)) {
+		return git.Conflict("", "ls -la "+git.Quote(filepath.Join(r.Top, inner)), "%s: %s is a repository of its own, and in the way", r.Top, inner)
+	}
+	return git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, name)
+}
+
 // force has git write the files of the goal. What it overwrites is in the rescue; where a file has changed since the
 // look, git stops before it writes the first one. On the way back a filter that refuses does not stop it.
 func (r *rewind) force(ctx context.Context, back bool) error {
 	if err := r.freshen(ctx); err != nil {
+		return err
+	}
+	if err := removeConverted(r.Top, r.converted); err != nil {
 		return err
 	}
 	run := func(options []string) error {
@@ -244,8 +276,9 @@ func (v *move) headAndIndex(ctx context.Context) error {
 	return err
 }
 
-// refsLeft returns the changes of refs that the move has not made yet.
-func (v *move) refsLeft(ctx context.Context) ([]refs.Change, error) {
+// refsLeft returns the changes of refs that the move has not made yet: a killed git may have made some. A ref that another paw has
+// moved since the journal was written is moved all the same, since it says where the worktree is; on the way back it stays.
+func (v *move) refsLeft(ctx context.Context) (left []refs.Change, err error) {
 	if len(v.Refs) == 0 {
 		return nil, nil
 	}
@@ -253,8 +286,13 @@ func (v *move) refsLeft(ctx context.Context) ([]refs.Change, error) {
 	for i, c := range v.Refs {
 		names[i] = c.Ref
 	}
-	at, err := v.m.refs.List(ctx, names...)
-	return slices.DeleteFunc(slices.Clone(v.Refs), func(c refs.Change) bool { return cmp.Or(at[c.Ref], refs.None) == c.To }), err
+	found, err := v.m.refs.List(ctx, names...)
+	for _, c := range v.Refs {
+		if at := cmp.Or(found[c.Ref], refs.None); at != c.To && (at == c.From || !v.Back) {
+			left = append(left, refs.Change{Ref: c.Ref, To: c.To, From: at})
+		}
+	}
+	return left, err
 }
 
 // trackIgnored adds the files to the index that the tree of a move has and its commit does not, if git

@@ -63,20 +63,13 @@ func (m *Moves) handed(ctx context.Context, from, to, earlier string) ([]objects
 	return changes, err
 }
 
-// mayGo reports which files of a checkout equal filesFrom, among those where filesFrom differs from
-// from. The others are returned as obstacles, with what is in the way of a file of to that filesFrom does not have.
-func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, from, to, filesFrom string) (may map[string]bool, found []Obstacle, err error) {
-	if filesFrom == "" {
-		return map[string]bool{}, nil, nil
+// mayGo reports which files of a checkout equal filesFrom, among those where it differs from HEAD: handed. The others are returned
+// as obstacles, with what is in the way of a file of to that filesFrom does not have.
+func (m *Moves) mayGo(ctx context.Context, l *snapshot.Look, handed []objects.Change, filesFrom, to string) (may map[string]bool, found []Obstacle, err error) {
+	if may, err = asHanded(ctx, l, handed); len(handed) == 0 || err != nil {
+		return may, nil, err
 	}
-	changes, err := m.objects.ChangesBetween(ctx, from, filesFrom)
-	if err != nil {
-		return nil, nil, err
-	}
-	if may, err = asHanded(ctx, l, changes); err != nil {
-		return nil, nil, err
-	}
-	for _, c := range changes {
+	for _, c := range handed {
 		if !may[c.Name] {
 			found, may[c.Name] = append(found, Obstacle{c.Name, "changed"}), true
 		}

@@ -2,8 +2,6 @@ package worktree
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"paw/config/disk"
@@ -31,9 +29,12 @@ func filesAs(ctx context.Context, repo git.Repo, index, dir, top string, changes
 	same := map[string]bool{}
 	for _, c := range changes {
 		same[c.Name] = true
-		if entry(c) == "" {
-			info, err := os.Lstat(filepath.Join(top, c.Name))
-			same[c.Name] = err != nil || info.IsDir()
+		if entry(c) == "" { // what is behind a link is no file there
+			at, err := obstacleAt(top, c.Name, nil)
+			if err != nil {
+				return nil, err
+			}
+			same[c.Name] = at != c.Name
 		}
 	}
 	for _, name := range git.NulSeparated(differ) {

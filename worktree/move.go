@@ -161,7 +161,7 @@ func (m *Moves) Advance(ctx context.Context, g *Moving, v Move, step func(name s
 
 // unhindered refuses a move with files in the way, or that a filter keeps from being written.
 func (m *Moves) unhindered(ctx context.Context, v Move) (untouched, error) {
-	obstacles, other, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom)
+	obstacles, other, err := m.obstacles(ctx, *v.Checkout, v.From, v.To, v.FilesFrom, v.FilesTo)
 	if err == nil && len(obstacles) > 0 {
 		err = &ObstacleError{v.Checkout.Path, obstacles}
 	}
@@ -202,13 +202,8 @@ func (v *move) filesAndIndex(ctx context.Context, other untouched) (err error) {
 	if err := v.enter(ctx, v.From, v.Was); err != nil {
 		return err
 	}
-	for name, seen := range other.converted { // git would refuse to overwrite them; one that has changed since stays
-		path := filepath.Join(v.at.Path, name)
-		if now, err := os.Lstat(path); err == nil && os.SameFile(now, seen) && now.Size() == seen.Size() && now.ModTime().Equal(seen.ModTime()) {
-			if err := os.Remove(path); err != nil {
-				return err
-			}
-		}
+	if err := removeConverted(v.at.Path, other.converted); err != nil {
+		return err
 	}
 	files := plainly("read-tree", "-m", "-u", v.Was, v.Becomes)
 	err = repo.RunWhole(ctx, files...)
@@ -221,6 +216,20 @@ func (v *move) filesAndIndex(ctx context.Context, other untouched) (err error) {
 		return err
 	}
 	return v.enter(ctx, v.Becomes, v.To)
+}
+
+// removeConverted removes files that are as git checks them out, though git lists them as changed and would refuse to overwrite
+// them. One that is not as it was seen stays.
+func removeConverted(top string, files map[string]os.FileInfo) error {
+	for name, seen := range files {
+		path := filepath.Join(top, name)
+		if now, err := os.Lstat(path); err == nil && os.SameFile(now, seen) && now.Size() == seen.Size() && now.ModTime().Equal(seen.ModTime()) {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // plainly adds settings to the arguments of a git that moves the files of a checkout: without the user's

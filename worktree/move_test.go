@@ -273,7 +273,17 @@ func TestObstaclesAreNamedAndStay(t *testing.T) {
 		"link to a folder where one comes": {func(w *moving) { os.Symlink("dir", filepath.Join(w.Dir, "new")) }, "new (untracked)"},
 		"a repository where a folder comes": {func(w *moving) {
 			w.git("init", "-q", "new")
-		}, "new (ignored)"},
+		}, "new (a repository of its own)"},
+		"staged only, where a folder comes": {func(w *moving) {
+			w.write("new", "mine\n")
+			w.git("add", "new")
+			os.Remove(filepath.Join(w.Dir, "new"))
+		}, "new (staged)"},
+		"staged only, in a folder that becomes a file": {func(w *moving) {
+			w.write("file/deep/mine", "mine\n")
+			w.git("add", "file/deep/mine")
+			os.RemoveAll(filepath.Join(w.Dir, "file/deep"))
+		}, "file/deep/mine (staged)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newMoving(t)
@@ -476,12 +486,15 @@ func TestCutLandingOfHandedFiles(t *testing.T) {
 // TestFolderInPlaceOfAHandedFileIsInTheWay has a file that was handed over as deleted, and where the user has made a folder since: git
 // does not see files outside of a sparse checkout.
 func TestFolderInPlaceOfAHandedFileIsInTheWay(t *testing.T) {
-	for _, sparse := range []bool{false, true} {
-		w := newMoving(t)
+	for _, how := range []string{"whole", "sparse", "sparse, nothing lands"} {
+		w, sparse := newMoving(t), how != "whole"
 		if sparse {
 			w.git("sparse-checkout", "set", "--cone", "t")
 		}
 		v := w.move()
+		if how == "sparse, nothing lands" {
+			v.To = w.git("commit-tree", "-m", "empty", "-p", v.From, v.From+"^{tree}")
+		}
 		index := []string{"GIT_INDEX_FILE=" + filepath.Join(realTemp(t), "index")}
 		gitWith(t, w.Dir, index, "read-tree", v.From)
 		gitWith(t, w.Dir, index, "update-index", "--force-remove", "keep.txt")
@@ -492,11 +505,81 @@ func TestFolderInPlaceOfAHandedFileIsInTheWay(t *testing.T) {
 		w.write("keep.txt/deep/mine", "mine\n")
 		err := w.advance(v)
 		if hindered, ok := errors.AsType[*ObstacleError](err); !ok || !slices.Contains(hindered.Obstacles, Obstacle{"keep.txt/deep/mine", "untracked"}) {
-			t.Errorf("sparse %v: got %v", sparse, err)
+			t.Errorf("%s: got %v", how, err)
 		}
 		if got := readFile(t, filepath.Join(w.Dir, "keep.txt/deep/mine")); got != "mine\n" {
+			t.Errorf("%s: got %q", how, got)
+		}
+	}
+}
+
+// TestStagedFileWhereAHandedFolderIsStays: the user has staged a file and made a folder of it since, in which a file was handed over.
+func TestStagedFileWhereAHandedFolderIsStays(t *testing.T) {
+	w := newMoving(t)
+	v := w.move()
+	w.write("mine", "staged\n")
+	w.git("add", "mine")
+	if err := os.Remove(filepath.Join(w.Dir, "mine")); err != nil {
+		t.Fatal(err)
+	}
+	w.write("mine/deep", "handed\n")
+	index := []string{"GIT_INDEX_FILE=" + filepath.Join(realTemp(t), "index")}
+	gitWith(t, w.Dir, index, "read-tree", v.From)
+	gitWith(t, w.Dir, index, "add", "-A")
+	v.FilesFrom = w.git("commit-tree", "-m", "handed", "-p", v.From, gitWith(t, w.Dir, index, "write-tree"))
+	was := w.git("ls-files", "--stage")
+	err := w.advance(v)
+	if hindered, ok := errors.AsType[*ObstacleError](err); !ok || !slices.Contains(hindered.Obstacles, Obstacle{"mine", "staged"}) {
+		t.Errorf("got %v", err)
+	}
+	if now := w.git("ls-files", "--stage"); now != was {
+		t.Errorf("the index is\n%s\nand was\n%s", now, was)
+	}
+}
+
+// TestFileInPlaceOfOneThatIsHandedBackIsInTheWay: in a sparse checkout git writes over an untracked file.
+func TestFileInPlaceOfOneThatIsHandedBackIsInTheWay(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		w := newMoving(t)
+		if sparse {
+			w.git("sparse-checkout", "set", "--cone", "t")
+		}
+		v := w.move()
+		index := []string{"GIT_INDEX_FILE=" + filepath.Join(realTemp(t), "index")}
+		gitWith(t, w.Dir, index, "read-tree", v.To)
+		gitWith(t, w.Dir, index, "update-index", "--add", "--cacheinfo", "100644,"+w.git("rev-parse", "main:keep.txt")+",mine")
+		v.FilesTo = w.git("commit-tree", "-m", "handed", "-p", v.To, gitWith(t, w.Dir, index, "write-tree"))
+		w.write("mine", "mine\n")
+		err := w.advance(v)
+		if hindered, ok := errors.AsType[*ObstacleError](err); !ok || !slices.Contains(hindered.Obstacles, Obstacle{"mine", "untracked"}) {
+			t.Errorf("sparse %v: got %v", sparse, err)
+		}
+		if got := readFile(t, filepath.Join(w.Dir, "mine")); got != "mine\n" {
 			t.Errorf("sparse %v: got %q", sparse, got)
 		}
+	}
+}
+
+// TestFileBehindALinkIsNotTheLandings: where a landing was cut the user has put a link in place of a folder that came, and the same file is
+// where the link leads.
+func TestFileBehindALinkIsNotTheLandings(t *testing.T) {
+	w := newMoving(t)
+	v := w.move()
+	w.cut(StepFiles, v)
+	outside := realTemp(t)
+	writeFile(t, filepath.Join(outside, "ü x"), "new\n")
+	if err := os.RemoveAll(filepath.Join(w.Dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(w.Dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if ended := w.finish(v); ended == nil || ended.Note != "" {
+		t.Errorf("ended as %+v", ended)
+	}
+	w.wantAt("put back", w.from, "?? new")
+	if got := readFile(t, filepath.Join(outside, "ü x")); got != "new\n" {
+		t.Errorf("got %q", got)
 	}
 }
 

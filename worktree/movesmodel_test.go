@@ -374,6 +374,12 @@ func (w *movesWorld) moves(goal, was string) {
 	whole := w.run(childMove{Path: w.p.Path, Target: goal, Was: was, Rescue: rescue, Along: along})
 	open := disk.Exists(filepath.Join(gittest.GitDir(w.t, w.p.Path), journal.File))
 	j, _ := journal.Read(gittest.GitDir(w.t, w.p.Path))
+	if open && at != goal && w.random.IntN(3) == 0 { // another paw writes down the state that it had taken before the move
+		removeRefLocks(w.t, w.m.Repository.CommonDir)
+		at = w.git("commit-tree", "-m", "other", "-p", "main", "main^{tree}")
+		w.git("update-ref", now, at)
+		w.note("  another paw moves %s", now)
+	}
 	edited := w.since(w.p.Path, before)
 	w.recovered(before)
 	took, is := w.git("for-each-ref", op) != "", w.git("for-each-ref", "--format=%(objectname)", now)

@@ -72,8 +72,8 @@ type RewindOptions struct {
 	Session string            // session whose recover ends an unfinished move
 	Step    func(name string) // called after each step; may be nil
 
-	// Along returns changes of refs that are made as HEAD moves: all of them and the move, or none. before is
-	// a commit of what is there, and moves is false if all is as at the goal. nil changes none.
+	// Along returns changes of refs that are made as HEAD moves: all of them and the move, or none. A ref is
+	// changed from wherever it is then. before is a commit of what is there, and moves is false if all is as at the goal. nil changes none.
 	Along func(before string, moves bool) ([]refs.Change, error)
 }
 
@@ -114,6 +114,8 @@ type rewind struct {
 	options RewindOptions
 	now     string // tree of the current files
 	ignored bool   // now has ignored files, too
+
+	converted map[string]os.FileInfo // files to overwrite that look changed and are not, as they were when paw looked
 }
 
 func (r *rewind) run(ctx context.Context) (Rescued, error) {
@@ -128,7 +130,7 @@ func (r *rewind) run(ctx context.Context) (Rescued, error) {
 	if names, err := r.ignoredInTheWay(ctx, changes); err != nil {
 		return Rescued{}, err
 	} else if len(names) > 0 {
-		return Rescued{}, git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, names[0])
+		return Rescued{}, r.inTheWay(names[0])
 	}
 	if r.to.Head != "" {
 		done.Head = r.to.Head
@@ -171,6 +173,14 @@ func (r *rewind) changes(ctx context.Context) ([]objects.Change, error) {
 	all, err := r.toDo(ctx)
 	if err != nil {
 		return nil, err
+	}
+	r.converted = map[string]os.FileInfo{}
+	for _, c := range all {
+		if slices.Contains(r.Untouched, c.Name) {
+			if info, err := os.Lstat(filepath.Join(r.Top, c.Name)); err == nil {
+				r.converted[c.Name] = info
+			}
+		}
 	}
 	return r.spare(ctx, all)
 }
@@ -248,15 +258,20 @@ func (r *rewind) apply(ctx context.Context, to Rescued, along []refs.Change) err
 		v.step = r.options.Step
 	}
 	files := r.toGoal()
-	if err := r.Repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
-		return err
+	if len(r.converted) == 0 { // git would refuse to overwrite those
+		if err := r.Repo.Run(ctx, append(files[:len(files):len(files)], "--dry-run")...); err != nil {
+			return err
+		}
 	}
 	if err := v.write(); err != nil {
 		return err
 	}
 	v.step(StepLocked)
 	ctx = context.WithoutCancel(ctx) // Ctrl-C must not interrupt the move halfway.
-	err := r.Repo.WithFile(r.at.file).RunWhole(ctx, files...)
+	err := removeConverted(r.Top, r.converted)
+	if err == nil {
+		err = r.Repo.WithFile(r.at.file).RunWhole(ctx, files...)
+	}
 	if err == nil {
 		v.step(StepFiles)
 		err = v.headAndIndex(ctx)

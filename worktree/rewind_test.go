@@ -317,7 +317,7 @@ func TestRewindIsRefused(t *testing.T) {
 			w.put(".gitignore", "below\n", 0o644)
 			w.link("below", w.scratch)
 		}},
-		{"embedded repository", "below is ignored", func(w *turns) {
+		{"embedded repository", "below is a repository of its own, and in the way", func(w *turns) {
 			os.RemoveAll(w.path("below"))
 			w.in("init", "-q", "below")
 			writeFile(w.t, w.path("below/other"), "x\n")

@@ -49,13 +49,16 @@ func HintsOf(err error) []string {
 // freeSpace returns a command that shows why a file could not be written, "" for other errors.
 func freeSpace(err error) string {
 	var file *fs.PathError
+	failed, ok := errors.AsType[*git.Error](err)
 	switch {
+	case ok && failed.Said("': Permission denied"): // of a file
+		return "ls -la " + errs.Quote(failed.Dir)
 	case !errors.As(err, &file), file.Path == os.Stdout.Name(): // where that leads only the user knows
 		return ""
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return "df -h " + errs.Quote(filepath.Dir(file.Path))
+		return "df -h " + errs.Quote(Nearest(filepath.Dir(file.Path)))
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return "ls -ld " + errs.Quote(filepath.Dir(file.Path))
+		return "ls -ld " + errs.Quote(Nearest(filepath.Dir(file.Path)))
 	}
 	return ""
 }

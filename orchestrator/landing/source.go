@@ -111,7 +111,10 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	if err != nil {
 		return src.withTurnHint(err, w)
 	}
-	if err := observe.RefuseGone(facts, name); err != nil {
+	if err = observe.RefuseGone(facts, name); err == nil {
+		err = observe.RefuseInMerge(w.Repo, w.Record)
+	}
+	if err != nil {
 		if number := src.lastEnd(); number > 0 && !w.writes() {
 			err = errs.WithHints(err, w.lineAt(strconv.Itoa(number)))
 		}
@@ -120,14 +123,7 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	if err := src.onItsBranch(ctx, w); err != nil {
 		return err
 	}
-	begun, err := w.Repo.Unfinished(path)
-	if err != nil {
-		return err
-	}
 	look := "git -C " + errs.Quote(path) + " status"
-	if begun != "" {
-		return errs.New(errs.Refused, "%s: a %s is not finished in its worktree", name, begun).Hint("%s", look)
-	}
 	shot, err := turns.Now(ctx, w.Agent)
 	switch {
 	case err != nil:
@@ -137,7 +133,8 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	case len(shot.NotSaved) > 0 && isRepository(filepath.Join(path, shot.NotSaved[0])):
 		inner := shot.NotSaved[0]
 		return errs.New(errs.Refused, "%s: cannot be taken as it is: %s, a repository of its own, has changes or commits that nothing else has", name, inner).
-			Hint("git -C %s status", errs.Quote(filepath.Join(path, inner)))
+			Hint("git -C %s status", errs.Quote(filepath.Join(path, inner))).
+			Hint("echo %s >>%s", errs.Quote("/"+inner+"/"), errs.Quote(filepath.Join(w.Repo.Repository.CommonDir, "info", "exclude")))
 	case len(shot.NotSaved) > 0:
 		return app.Unfiltered(notSaved(name, shot), look)
 	}

@@ -18,7 +18,7 @@ import (
 
 // Undo undoes a landing, with id 0 the last one. As long as the branch is where the landing has
 // brought it, the branch and its checkout become what they were before. Files that the landing has
-// not changed stay as they are.
+// not changed stay as they are. An undo that was cut short, and has taken place, is finished: that is all.
 func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bool) (*session.Landing, error) {
 	if err := h.RequireGit(ctx); err != nil {
 		return nil, err
@@ -37,8 +37,16 @@ func Undo(ctx context.Context, h *app.App, s *session.Session, id int, dryRun bo
 		return nil, err
 	}
 	defer v.right.Release()
+	before := s
 	if s, err = v.load(); err != nil {
 		return nil, err
+	}
+	cut := slices.IndexFunc(before.Landings, func(l session.Landing) bool { return l.Phase == session.LandingUndoes && (id == 0 || id == l.ID) })
+	if cut >= 0 {
+		if l := s.Landing(before.Landings[cut].ID); l != nil && l.Phase == session.LandingUndone {
+			v.noteWhoHas(ctx, s, l)
+			return l, nil
+		}
 	}
 	l, at, err := undoable(ctx, h, m, s, id)
 	if err != nil {

@@ -86,7 +86,9 @@ func (w work) moveTo(ctx context.Context, t *turns.Recorder, done *Updated, goal
 		return err
 	}
 	op.From = op.At
-	if err = chain.Keep(ctx, done.from.now); err != nil { // what an undo goes back to
+	if err = chain.Keep(ctx, done.from.now); errors.Is(err, refs.ErrMoved) { // what an undo goes back to
+		return errs.New(errs.Refused, "%s: has moved on meanwhile, nothing is changed", w.name()).Hint("%s", w.line())
+	} else if err != nil {
 		return err
 	}
 	moved, err := w.Repo.Moves().Rewind(ctx, w.Record.WorktreePath, goal, worktree.RewindOptions{

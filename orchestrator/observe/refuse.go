@@ -205,12 +205,25 @@ func RefuseOtherBranch(ctx context.Context, m *worktree.Manager, s *session.Sess
 	case ok && other.What == "branch" && other.Got == "": // HEAD alone would move
 		return nil
 	case ok && other.What == "branch":
-		return OtherBranch(w, other.Got).Hint("git -C %s switch %s && %s", errs.Quote(w.WorktreePath), errs.Quote(w.Branch), again)
+		to := errs.Quote(w.Branch)
+		if tip, err := m.Refs().BranchTip(ctx, w.Branch); tip == "" && err == nil { // as when it was renamed
+			to = "-c " + to
+		}
+		return OtherBranch(w, other.Got).Hint("git -C %s switch %s && %s", errs.Quote(w.WorktreePath), to, again)
 	}
 	if tip, err := m.Refs().BranchTip(ctx, w.Branch); tip != "" || err != nil {
 		return err
 	}
 	return BranchGone(m, s, w)
+}
+
+// RefuseInMerge refuses an agent in whose worktree a merge, a rebase or the like is not finished.
+func RefuseInMerge(m *worktree.Manager, w *session.Agent) error {
+	begun, err := m.Unfinished(w.WorktreePath)
+	if err != nil || begun == "" {
+		return err
+	}
+	return errs.New(errs.Refused, "%s: a %s is not finished in its worktree", w.Name, begun).Hint("git -C %s status", errs.Quote(w.WorktreePath))
 }
 
 // OtherBranch says that an agent's worktree is on another branch than the agent's, "" for none.
