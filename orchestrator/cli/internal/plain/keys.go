@@ -1,4 +1,4 @@
-package program
+package plain
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ const (
 
 const (
 	pasteBegin = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
+	PasteEnd   = "\x1b[201~" // ends what a terminal pastes
 )
 
 // decoder turns the bytes of a terminal into keys, however the bytes are split into chunks.
@@ -64,7 +64,7 @@ func (d *decoder) settle() {
 // returns.
 func (d *decoder) inPaste(b byte) {
 	d.paste = append(d.paste, b)
-	if text, ended := bytes.CutSuffix(d.paste, []byte(pasteEnd)); ended {
+	if text, ended := bytes.CutSuffix(d.paste, []byte(PasteEnd)); ended {
 		d.add(keyPaste, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)))
 		d.pasting, d.paste = false, nil
 	}
@@ -151,16 +151,16 @@ func openTerminal(in io.Reader, out io.Writer) *terminal {
 		return t
 	}
 	t.raw = true
-	t.print("\x1b[?2004h")
+	t.Print("\x1b[?2004h")
 	t.close = func() {
-		t.print("\x1b[?2004l")
+		t.Print("\x1b[?2004l")
 		_ = term.Restore(int(f.Fd()), before)
 	}
 	return t
 }
 
-// print writes text and ignores errors: an agent may survive its terminal.
-func (t *terminal) print(text string) {
+// Print writes text and ignores errors: an agent may survive its terminal.
+func (t *terminal) Print(text string) {
 	if t.raw {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}

@@ -1,0 +1,388 @@
+package plain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"paw/session/history"
+)
+
+// Turn is a prompt that an agent works on in a goroutine of its own. The dialogue reads Said and Asked
+// until Done yields the error, and answers each question, unless it cancels the turn.
+type Turn struct {
+	Prompt  string
+	Cancel  context.CancelCauseFunc // called with a Signal
+	Said    chan string
+	Asked   chan Question
+	Answers chan int   // index of a key of the question, -1 for a question that nobody answers
+	Done    chan error // yields nil, Exit, Signal, or the failure
+}
+
+// Question is answered with one key.
+type Question struct {
+	Text string
+	Keys string // letters or digits
+}
+
+// prompt returns the last line of the question, after which its key is typed.
+func (q Question) prompt() string {
+	return q.Text + " [" + strings.Join(strings.Split(q.Keys, ""), "/") + "] "
+}
+
+// NewTurn begins a turn whose work ends early when its context is cancelled.
+func NewTurn(prompt string, work func(context.Context, *Turn) error) *Turn {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	t := &Turn{Prompt: prompt, Cancel: cancel, Said: make(chan string), Asked: make(chan Question),
+		Answers: make(chan int, 1), Done: make(chan error, 1)}
+	go func() {
+		defer cancel(nil)
+		t.Done <- work(ctx, t)
+	}()
+	return t
+}
+
+// Exit ends a turn and the program.
+type Exit struct{ Code int }
+
+func (e Exit) Error() string { return fmt.Sprintf("exit %d", e.Code) }
+
+// Signal ends a turn from outside: SIGINT is the user's interrupt, other signals end the program.
+type Signal struct{ syscall.Signal }
+
+func (s Signal) Error() string { return s.String() }
+
+// Code returns the exit code of a program that the signal ends.
+func (s Signal) Code() int { return 128 + int(s.Signal) }
+
+// escapeDelay separates the Escape key from an escape sequence that the terminal sends for another
+// key.
+const escapeDelay = 100 * time.Millisecond
+
+// Dialogue is an agent in conversation with its user. One goroutine owns it and the screen.
+type Dialogue struct {
+	*terminal
+	Name     string // of the agent, before what it says
+	Record   *Record
+	Begin    func(prompt string) *Turn
+	Commands map[string]string    // prompts that begin no turn, with what is said instead
+	Ignores  func(os.Signal) bool // signals that do nothing
+	PutsBack bool                 // a prompt that is interrupted before any answer is put back into the input line
+	Chunks   <-chan []byte        // what is typed
+	Code     int                  // exit code, used when the program is to end
+
+	stop     chan struct{}
+	decoder  decoder
+	line     string // input line; on the screen when no turn runs
+	queue    []string
+	turn     *Turn // running turn; its channels are nil when no turn runs
+	question Question
+	asking   bool
+	silent   bool // the running turn has printed nothing yet
+	warned   bool // the last key was Ctrl-C at an empty prompt
+	closed   bool // the input has ended
+	leave    bool
+}
+
+// NewDialogue opens a dialogue, which shows nothing yet. Close gives the terminal back.
+func NewDialogue(name string, r *Record, in io.Reader, out io.Writer) *Dialogue {
+	d := &Dialogue{terminal: openTerminal(in, out), Name: name, Record: r, turn: &Turn{}, stop: make(chan struct{})}
+	d.decoder.lines, d.Chunks = !d.raw, readChunks(in, d.stop)
+	return d
+}
+
+// Close gives the terminal back.
+func (d *Dialogue) Close() {
+	close(d.stop)
+	d.close()
+}
+
+// Talk talks with the user until the program is to end, and returns the exit code.
+func (d *Dialogue) Talk(prompt string, signals <-chan os.Signal) int {
+	d.replay()
+	if prompt = strings.TrimSpace(prompt); prompt != "" {
+		d.queue = []string{prompt}
+	}
+	d.next()
+	for !d.leave {
+		d.step(signals)
+	}
+	d.Print("\n")
+	return d.Code
+}
+
+// Typed reports whether the user types at a terminal.
+func (d *Dialogue) Typed() bool { return d.raw }
+
+// replay prints the messages of a resumed conversation.
+func (d *Dialogue) replay() {
+	for _, e := range d.Record.resumed {
+		switch {
+		case e.Role == history.RoleUser:
+			d.Print(spoken("you", e.Content))
+		case e.Role == history.RoleAssistant:
+			d.Print(spoken(d.Name, e.Content))
+		case e.Event == Interrupted:
+			d.Print(spoken(d.Name, "interrupted"))
+		case e.Event == Failed:
+			d.Print(spoken(d.Name, "error: "+e.Error))
+		}
+	}
+}
+
+// step handles the next key, output of the turn or signal.
+func (d *Dialogue) step(signals <-chan os.Signal) {
+	// Input that is no terminal waits while a turn runs, so that a script's answers reach the
+	// questions that they are for.
+	listening := d.raw || !d.busy() || d.asking
+	if listening && len(d.decoder.keys) > 0 {
+		k := d.decoder.keys[0]
+		d.decoder.keys = d.decoder.keys[1:]
+		d.press(k)
+		return
+	}
+	if listening && d.closed && !d.raw {
+		d.endOfInput()
+		return
+	}
+	chunks := d.Chunks
+	if !listening || d.closed {
+		chunks = nil
+	}
+	var settled <-chan time.Time
+	if len(d.decoder.sequence) > 0 {
+		settled = time.After(escapeDelay)
+	}
+	select {
+	case chunk, ok := <-chunks:
+		d.closed = !ok
+		d.decoder.feed(chunk)
+		if d.closed && d.raw { // a terminal that ends was lost
+			d.signal(syscall.SIGHUP)
+		}
+	case <-settled:
+		d.decoder.settle()
+	case text := <-d.turn.Said:
+		d.silent = false
+		d.show(spoken(d.Name, text))
+	case d.question = <-d.turn.Asked:
+		d.asking = true
+		d.show(d.question.prompt())
+	case err := <-d.turn.Done:
+		d.finished(err)
+	case s := <-signals:
+		d.signal(s)
+	}
+}
+
+// show prints text while a turn runs, above the input line.
+func (d *Dialogue) show(text string) {
+	d.wipe()
+	d.Print(text)
+	if d.raw && !d.asking {
+		d.Print(visible(d.line))
+	}
+}
+
+// wipe removes the input line from the screen while a turn runs, if it fits into one row.
+func (d *Dialogue) wipe() {
+	if d.raw && d.line != "" {
+		d.Print("\r\x1b[K")
+	}
+}
+
+func (d *Dialogue) busy() bool { return d.turn.Done != nil }
+
+// next begins the first queued turn, or shows the prompt mark.
+func (d *Dialogue) next() {
+	if len(d.queue) == 0 {
+		d.Print("> " + visible(d.line))
+		return
+	}
+	prompt := d.queue[0]
+	d.queue = d.queue[1:]
+	d.Print("> " + visible(prompt) + "\n")
+	if d.raw {
+		d.Print(visible(d.line))
+	}
+	d.submit(prompt)
+}
+
+func (d *Dialogue) submit(prompt string) {
+	switch said, known := d.Commands[prompt]; {
+	case prompt == "/exit":
+		d.leave = true
+	case known:
+		d.Print(spoken(d.Name, said))
+		d.next()
+	default:
+		d.turn, d.silent = d.Begin(prompt), true
+	}
+}
+
+// finished shows the end of a turn that failed or was interrupted, and goes on with the next
+// prompt.
+func (d *Dialogue) finished(err error) {
+	prompt := d.turn.Prompt
+	d.turn = &Turn{}
+	d.wipe()
+	if d.asking {
+		d.asking = false
+		d.Print("\n")
+	}
+	var exit Exit
+	switch {
+	case errors.As(err, &exit):
+		d.leave, d.Code = true, exit.Code
+		return
+	case errors.As(err, new(Signal)):
+		d.Print(spoken(d.Name, "interrupted"))
+		if d.PutsBack && d.silent && d.line == "" {
+			d.line = prompt
+		}
+	case err != nil:
+		d.Print(spoken(d.Name, "error: "+err.Error()))
+	}
+	d.next()
+}
+
+// signal interrupts the turn on SIGINT; after any other signal the program ends, once the turn has
+// ended.
+func (d *Dialogue) signal(s os.Signal) {
+	switch {
+	case s == syscall.SIGINT:
+		d.press(key{special: keyInterrupt})
+		return
+	case d.Ignores(s):
+		return
+	}
+	end := Signal{s.(syscall.Signal)}
+	if d.busy() {
+		d.turn.Cancel(end)
+		_ = <-d.turn.Done //nolint:staticcheck // only its end matters
+	}
+	d.leave, d.Code = true, end.Code()
+}
+
+// endOfInput leaves an open question unanswered, submits an unfinished line, or else ends the program.
+func (d *Dialogue) endOfInput() {
+	switch {
+	case d.asking:
+		d.answer(-1)
+	case d.line != "":
+		d.press(key{special: keyEnter})
+	default:
+		d.leave = true
+	}
+}
+
+func (d *Dialogue) press(k key) {
+	if d.asking {
+		d.pressInDialog(k)
+		return
+	}
+	warned := d.warned
+	d.warned = false
+	switch k.special {
+	case 0, keyPaste:
+		d.line += k.text
+		if d.raw {
+			d.Print(visible(k.text))
+		}
+	case keyEnter:
+		d.enter()
+	case keyBackspace:
+		_, size := utf8.DecodeLastRuneInString(d.line)
+		d.edit(d.line[:len(d.line)-size])
+	case keyClear:
+		d.edit("")
+	case keyEscape:
+		d.interrupt()
+	case keyInterrupt:
+		switch {
+		case d.interrupt():
+		case warned:
+			d.leave = true
+		default:
+			d.warned = true
+			d.Print("\npress Ctrl-C again to leave\n> ")
+		}
+	case keyEnd:
+		d.leave = !d.busy() && d.line == ""
+	}
+}
+
+// enter submits the input line: at once, or queued while a turn runs.
+func (d *Dialogue) enter() {
+	prompt := strings.TrimSpace(d.line)
+	if d.busy() {
+		d.wipe()
+	}
+	d.line = ""
+	switch {
+	case d.busy() && prompt != "":
+		d.queue = append(d.queue, prompt)
+		d.Print(spoken("queued", prompt))
+	case d.busy():
+	case prompt == "":
+		d.Print("\n> ")
+	default:
+		d.Print("\n")
+		d.submit(prompt)
+	}
+}
+
+// edit replaces the input line. It may span several rows: it is printed again below, which works
+// without knowing the width.
+func (d *Dialogue) edit(line string) {
+	switch {
+	case line == d.line:
+	case !d.busy():
+		d.Print("\n> " + visible(line))
+	case d.raw:
+		d.wipe()
+		d.Print(visible(line))
+	}
+	d.line = line
+}
+
+// interrupt ends the running turn, or else empties the input line; false when there was neither.
+func (d *Dialogue) interrupt() bool {
+	if d.busy() {
+		d.turn.Cancel(Signal{syscall.SIGINT})
+		return true
+	}
+	typed := d.line != ""
+	d.edit("")
+	return typed
+}
+
+// pressInDialog accepts the keys of the question and those that interrupt; it ignores others, as the
+// dialogs of other agents do.
+func (d *Dialogue) pressInDialog(k key) {
+	switch {
+	case k.special == keyEscape, k.special == keyInterrupt:
+		d.interrupt()
+	case k.special == 0:
+		if n := strings.Index(d.question.Keys, strings.ToLower(k.text[:1])); n >= 0 {
+			d.answer(n)
+		}
+	}
+}
+
+// answer takes the key with that index, or none: the last key is shown then, which refuses.
+func (d *Dialogue) answer(n int) {
+	d.asking = false
+	at := n
+	if n < 0 {
+		at = len(d.question.Keys) - 1
+	}
+	d.Print(d.question.Keys[at:at+1] + "\n")
+	d.turn.Answers <- n
+}
