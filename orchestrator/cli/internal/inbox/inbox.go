@@ -1,0 +1,66 @@
+// Package inbox is a channel into a CLI that runs code of paw: paw writes a file, and that code takes it away.
+package inbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"paw/config/disk"
+	"paw/config/poll"
+	"paw/orchestrator/cli"
+)
+
+// patience is how long a prompt may lie there, at a load of many times the cores. pi takes none while it shortens a
+// conversation.
+const patience = 30 * time.Second
+
+// Channel is the way in which paw gives prompts to a launch: one file each, which the CLI renames.
+type Channel struct {
+	cli.NoChannel
+	CLI     string
+	Listens string // file that is empty until the CLI listens
+	Path    string // file in which paw puts a prompt, or nothing to see whether it is taken
+}
+
+// Of returns the channel of a launch.
+func Of(s cli.Spec, name string) Channel {
+	return Channel{CLI: name, Listens: filepath.Join(s.StateDir, name+"-listens"), Path: filepath.Join(s.StateDir, name+"-prompt")}
+}
+
+// Files returns both files, empty, so that a launch takes nothing of an earlier one.
+func (c Channel) Files() []cli.File { return []cli.File{{Path: c.Listens}, {Path: c.Path}} }
+
+// Open gives the CLI an empty prompt, which does nothing.
+func (c Channel) Open(ctx context.Context) bool {
+	info, err := os.Stat(c.Listens)
+	return err == nil && info.Size() > 0 && c.Put(ctx, "") == nil
+}
+
+// Submit gives a prompt to the CLI, which begins with it or adds it to the running turn. A menu or a half-typed
+// text stays as it is.
+func (c Channel) Submit(ctx context.Context, prompt string, _ cli.Screen) error {
+	return c.Put(ctx, prompt)
+}
+
+// Put waits until the CLI has taken a text, or takes it back.
+func (c Channel) Put(ctx context.Context, text string) error {
+	if err := disk.ReplaceSoon(c.Path, []byte(text)); err != nil {
+		return errors.Join(cli.ErrNotHandedOver, err)
+	}
+	if poll.Until(ctx, poll.Tick, patience, func() bool { return !disk.Exists(c.Path) }) {
+		return nil
+	}
+	switch err := os.Remove(c.Path); {
+	case err == nil:
+		return fmt.Errorf("%w: %s does not take it", cli.ErrNotHandedOver, c.CLI)
+	case errors.Is(err, fs.ErrNotExist): // taken at the last moment
+		return nil
+	default:
+		return err
+	}
+}
