@@ -36,7 +36,8 @@ var (
 )
 
 // builtinCLIs lists the CLIs that paw supports without configuration.
-var builtinCLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "aider", "demo"}
+var builtinCLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "aider", "demo",
+	"auggie", "cline", "cursor", "droid", "goose", "junie", "kimi", "kiro", "vibe"}
 
 // largest limits every number: far above any sensible value, and still safe to multiply into
 // nanoseconds or bytes.

@@ -76,6 +76,7 @@ func setUpScript(env *testscript.Env) error {
 		name, value, _ := strings.Cut(kv, "=")
 		env.Setenv(name, value)
 	}
+	env.Setenv("TEST_BINARY", testBinary())
 	env.Defer(func() {
 		killServer(socket)
 		os.RemoveAll(dir)

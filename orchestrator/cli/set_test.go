@@ -19,7 +19,8 @@ func TestSet(t *testing.T) {
 	set := clis.New(map[string]config.CLI{
 		"zed": {Command: []string{"zed"}}, "amp": {Command: []string{"amp"}}, "empty": {}, "codex": {Args: []string{"-m", "x"}},
 	})
-	want := []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "aider", "demo", "amp", "zed"}
+	want := []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "aider", "demo",
+		"auggie", "cline", "cursor", "droid", "goose", "junie", "kimi", "kiro", "vibe", "amp", "zed"}
 	if diff := cmp.Diff(want, set.Names()); diff != "" {
 		t.Error(diff)
 	}

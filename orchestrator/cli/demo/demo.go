@@ -116,7 +116,7 @@ func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 			t.Say(history.RoleAssistant, e.Timestamp, e.Content)
 		case e.Type == plain.TypeStep:
 			t.Answer(e.Timestamp, "", []history.ToolCall{{Name: e.Step, Arguments: e.Content}})
-		case e.Type != "event":
+		case e.Type != plain.TypeEvent && e.Type != plain.TypeQueued:
 			t.Strange(e.Type, e.Content != "")
 		}
 	}

@@ -16,7 +16,7 @@ func (a *agent) interactive(begin plain.Entry, o options, signals <-chan os.Sign
 	d := plain.NewDialogue("demo", a.record, in, out)
 	defer d.Close()
 	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{agent: a}).run) }
-	d.Commands, d.Ignores = map[string]string{"/help": help}, a.ignores
+	d.Commands, d.Ignores = map[string]string{"/help": help, "/exit": ""}, a.ignores
 	d.PutsBack = cli.Getenv(a.env, "DEMO_PUT_BACK") == "1"
 	if o.asks && !a.trusted(d, signals) {
 		return d.Code

@@ -173,7 +173,7 @@ func (t *work) do(ctx context.Context, s steps.Step) error {
 func (t *work) say(ctx context.Context, text string) {
 	t.answer = append(t.answer, text)
 	select {
-	case t.Said <- text:
+	case t.Said <- plain.Said{Text: text}:
 	case <-ctx.Done():
 	}
 }

@@ -64,3 +64,19 @@ func (c Channel) Put(ctx context.Context, text string) error {
 		return err
 	}
 }
+
+// pause is how often Listen looks.
+const pause = 50 * time.Millisecond
+
+// Listen calls take with each text that paw puts into the channel, until ctx is done. It is for a CLI of paw's own. Who renames the
+// file first has the text: Put takes one back that waits for too long.
+func (c Channel) Listen(ctx context.Context, take func(context.Context, []byte)) {
+	_ = os.WriteFile(c.Listens, []byte("1"), 0o600)
+	for taken := c.Path + ".taken"; ctx.Err() == nil; poll.Sleep(ctx, pause) {
+		if os.Rename(c.Path, taken) == nil {
+			text, _ := os.ReadFile(taken)
+			_ = os.Remove(taken)
+			take(ctx, text)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,27 +20,35 @@ import (
 type Turn struct {
 	Prompt  string
 	Cancel  context.CancelCauseFunc // called with a Signal
-	Said    chan string
+	Said    chan Said
 	Asked   chan Question
 	Answers chan int   // index of a key of the question, -1 for a question that nobody answers
 	Done    chan error // yields nil, Exit, Signal, or the failure
 }
 
+// Said is a text of the agent.
+type Said struct {
+	Text string
+	More bool // it goes on with what the agent has said before
+	Tool bool // it is a call of a tool
+}
+
 // Question is answered with one key.
 type Question struct {
+	ID   string // for Answer
 	Text string
 	Keys string // letters or digits
 }
 
 // prompt returns the last line of the question, after which its key is typed.
 func (q Question) prompt() string {
-	return q.Text + " [" + strings.Join(strings.Split(q.Keys, ""), "/") + "] "
+	return visible(q.Text) + " [" + strings.Join(strings.Split(q.Keys, ""), "/") + "] "
 }
 
 // NewTurn begins a turn whose work ends early when its context is cancelled.
 func NewTurn(prompt string, work func(context.Context, *Turn) error) *Turn {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	t := &Turn{Prompt: prompt, Cancel: cancel, Said: make(chan string), Asked: make(chan Question),
+	t := &Turn{Prompt: prompt, Cancel: cancel, Said: make(chan Said), Asked: make(chan Question),
 		Answers: make(chan int, 1), Done: make(chan error, 1)}
 	go func() {
 		defer cancel(nil)
@@ -49,9 +58,12 @@ func NewTurn(prompt string, work func(context.Context, *Turn) error) *Turn {
 }
 
 // Exit ends a turn and the program.
-type Exit struct{ Code int }
+type Exit struct {
+	Code int
+	Why  string // told to the user, "" for nothing
+}
 
-func (e Exit) Error() string { return fmt.Sprintf("exit %d", e.Code) }
+func (e Exit) Error() string { return cmp.Or(e.Why, fmt.Sprintf("exit %d", e.Code)) }
 
 // Signal ends a turn from outside: SIGINT is the user's interrupt, other signals end the program.
 type Signal struct{ syscall.Signal }
@@ -65,13 +77,17 @@ func (s Signal) Code() int { return 128 + int(s.Signal) }
 // key.
 const escapeDelay = 100 * time.Millisecond
 
+// leaveGrace is how long a program that ends waits for its turn.
+const leaveGrace = 5 * time.Second
+
 // Dialogue is an agent in conversation with its user. One goroutine owns it and the screen.
 type Dialogue struct {
 	*terminal
 	Name     string // of the agent, before what it says
 	Record   *Record
 	Begin    func(prompt string) *Turn
-	Commands map[string]string    // prompts that begin no turn, with what is said instead
+	Commands map[string]string    // prompts that begin no turn, with what is said instead; "" ends the program
+	Orders   chan func()          // called by the dialogue, between two keys
 	Ignores  func(os.Signal) bool // signals that do nothing
 	PutsBack bool                 // a prompt that is interrupted before any answer is put back into the input line
 	Chunks   <-chan []byte        // what is typed
@@ -92,7 +108,7 @@ type Dialogue struct {
 
 // NewDialogue opens a dialogue, which shows nothing yet. Close gives the terminal back.
 func NewDialogue(name string, r *Record, in io.Reader, out io.Writer) *Dialogue {
-	d := &Dialogue{terminal: openTerminal(in, out), Name: name, Record: r, turn: &Turn{}, stop: make(chan struct{})}
+	d := &Dialogue{terminal: openTerminal(in, out), Name: name, Record: r, turn: &Turn{}, stop: make(chan struct{}), Orders: make(chan func())}
 	d.decoder.lines, d.Chunks = !d.raw, readChunks(in, d.stop)
 	return d
 }
@@ -120,18 +136,59 @@ func (d *Dialogue) Talk(prompt string, signals <-chan os.Signal) int {
 // Typed reports whether the user types at a terminal.
 func (d *Dialogue) Typed() bool { return d.raw }
 
+// Tell prints a notice above the input line.
+func (d *Dialogue) Tell(text string) {
+	if d.busy() {
+		d.show(d.spoken(text))
+		return
+	}
+	d.Print("\r\x1b[K" + d.spoken(text))
+	d.next()
+}
+
+// Give begins a turn, or queues the prompt behind the running one.
+func (d *Dialogue) Give(prompt string) {
+	if d.busy() {
+		d.enqueue(prompt)
+		return
+	}
+	d.Print("\r\x1b[K")
+	d.queue = append(d.queue, prompt)
+	d.next()
+}
+
+// Answer takes the key with that index for an answer to the question with that id, if it is open.
+func (d *Dialogue) Answer(id string, n int) {
+	if d.asking && d.question.ID == id && n < len(d.question.Keys) {
+		d.answer(n)
+	}
+}
+
+// Leave ends the program, unless a turn runs, which ends it then.
+func (d *Dialogue) Leave(err Exit) {
+	if !d.busy() {
+		d.finished(err)
+	}
+}
+
+func (d *Dialogue) spoken(text string) string { return spoken(d.Name, text) }
+
 // replay prints the messages of a resumed conversation.
 func (d *Dialogue) replay() {
-	for _, e := range d.Record.resumed {
+	for _, e := range Joined(d.Record.resumed) {
 		switch {
+		case e.Type == TypeQueued:
+			d.Print(spoken("queued", e.Content))
+		case e.Type == TypeTool:
+			d.Print(toolLine(e.Content))
 		case e.Role == history.RoleUser:
 			d.Print(spoken("you", e.Content))
 		case e.Role == history.RoleAssistant:
-			d.Print(spoken(d.Name, e.Content))
+			d.Print(d.spoken(e.Content))
 		case e.Event == Interrupted:
-			d.Print(spoken(d.Name, "interrupted"))
+			d.Print(d.spoken("interrupted"))
 		case e.Event == Failed:
-			d.Print(spoken(d.Name, "error: "+e.Error))
+			d.Print(d.spoken("error: " + e.Error))
 		}
 	}
 }
@@ -168,12 +225,22 @@ func (d *Dialogue) step(signals <-chan os.Signal) {
 		}
 	case <-settled:
 		d.decoder.settle()
-	case text := <-d.turn.Said:
+	case do := <-d.Orders:
+		do()
+	case said := <-d.turn.Said:
 		d.silent = false
-		d.show(spoken(d.Name, text))
+		switch text := d.spoken(said.Text); {
+		case said.Tool:
+			d.show(toolLine(said.Text))
+		case said.More:
+			d.show(strings.Repeat(" ", len(d.Name)+2) + strings.TrimPrefix(text, d.Name+": "))
+		default:
+			d.show(text)
+		}
 	case d.question = <-d.turn.Asked:
+		d.wipe()
 		d.asking = true
-		d.show(d.question.prompt())
+		d.Print(d.question.prompt())
 	case err := <-d.turn.Done:
 		d.finished(err)
 	case s := <-signals:
@@ -181,11 +248,15 @@ func (d *Dialogue) step(signals <-chan os.Signal) {
 	}
 }
 
-// show prints text while a turn runs, above the input line.
+// show prints text while a turn runs, above the input line or the question.
 func (d *Dialogue) show(text string) {
+	if d.asking {
+		d.Print("\n" + text + d.question.prompt())
+		return
+	}
 	d.wipe()
 	d.Print(text)
-	if d.raw && !d.asking {
+	if d.raw {
 		d.Print(visible(d.line))
 	}
 }
@@ -216,10 +287,10 @@ func (d *Dialogue) next() {
 
 func (d *Dialogue) submit(prompt string) {
 	switch said, known := d.Commands[prompt]; {
-	case prompt == "/exit":
+	case known && said == "":
 		d.leave = true
 	case known:
-		d.Print(spoken(d.Name, said))
+		d.Print(d.spoken(said))
 		d.next()
 	default:
 		d.turn, d.silent = d.Begin(prompt), true
@@ -240,14 +311,17 @@ func (d *Dialogue) finished(err error) {
 	switch {
 	case errors.As(err, &exit):
 		d.leave, d.Code = true, exit.Code
+		if exit.Why != "" {
+			d.Print(d.spoken("error: " + exit.Why))
+		}
 		return
 	case errors.As(err, new(Signal)):
-		d.Print(spoken(d.Name, "interrupted"))
+		d.Print(d.spoken("interrupted"))
 		if d.PutsBack && d.silent && d.line == "" {
 			d.line = prompt
 		}
 	case err != nil:
-		d.Print(spoken(d.Name, "error: "+err.Error()))
+		d.Print(d.spoken("error: " + err.Error()))
 	}
 	d.next()
 }
@@ -265,7 +339,10 @@ func (d *Dialogue) signal(s os.Signal) {
 	end := Signal{s.(syscall.Signal)}
 	if d.busy() {
 		d.turn.Cancel(end)
-		_ = <-d.turn.Done //nolint:staticcheck // only its end matters
+		select {
+		case <-d.turn.Done:
+		case <-time.After(leaveGrace): // it was to end before, and does not
+		}
 	}
 	d.leave, d.Code = true, end.Code()
 }
@@ -327,8 +404,7 @@ func (d *Dialogue) enter() {
 	d.line = ""
 	switch {
 	case d.busy() && prompt != "":
-		d.queue = append(d.queue, prompt)
-		d.Print(spoken("queued", prompt))
+		d.enqueue(prompt)
 	case d.busy():
 	case prompt == "":
 		d.Print("\n> ")
@@ -336,6 +412,13 @@ func (d *Dialogue) enter() {
 		d.Print("\n")
 		d.submit(prompt)
 	}
+}
+
+// enqueue keeps a prompt until the running turn has ended.
+func (d *Dialogue) enqueue(prompt string) {
+	d.queue = append(d.queue, prompt)
+	d.Record.Append(Entry{Type: TypeQueued, Content: prompt})
+	d.show(spoken("queued", prompt))
 }
 
 // edit replaces the input line. It may span several rows: it is printed again below, which works

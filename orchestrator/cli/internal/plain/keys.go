@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"paw/orchestrator/cli/internal/questions"
 )
 
 // key is typed or pasted text, or one of the special keys below.
@@ -167,10 +169,10 @@ func (t *terminal) Print(text string) {
 	_, _ = io.WriteString(t.out, text)
 }
 
-// visible replaces control characters of pasted text, so that they do nothing to the terminal.
+// visible replaces the control characters of a text, so that they do nothing to the terminal.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
 			return '·'
 		}
 		return r
@@ -179,5 +181,8 @@ func visible(text string) string {
 
 // spoken formats a message: on lines of its own, all but the first indented.
 func spoken(who, text string) string {
-	return who + ": " + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(who)+2)) + "\n"
+	return who + ": " + strings.ReplaceAll(visible(text), "\n", "\n"+strings.Repeat(" ", len(who)+2)) + "\n"
 }
+
+// toolLine formats a call of a tool.
+func toolLine(title string) string { return visible("· "+questions.Title(title)) + "\n" }

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,22 +27,29 @@ import (
 const (
 	Started     = "start"      // the program runs: Directory, PID
 	TurnStarted = "turn_start" // Prompt
-	Waiting     = "waiting"    // Question: the dialog is open
-	Answered    = "answered"   // Question, Answer ("y" or "n")
+	Waiting     = "waiting"    // ID, Question, Options: the dialog is open
+	Answered    = "answered"   // ID, Question, Answer
 	TurnEnded   = "turn_end"   // Answer: all the agent's texts
 	Interrupted = "interrupted"
 	Failed      = "error" // Error, and Until for a usage limit
 	Exited      = "exit"  // Code
 )
 
-// TypeStep is the type of a line that a step of a prompt begins. The step is a part of no message.
-const TypeStep = "step"
+// Types of lines that are no whole message.
+const (
+	TypeEvent  = "event"
+	TypeStep   = "step"   // Step, Content: a step of a prompt begins, a part of no message
+	TypeChunk  = "chunk"  // Role, Content: a part of a message
+	TypeTool   = "tool"   // ID, Content, Input: a call of a tool
+	TypeResult = "result" // ID, Content: what the tool gave
+	TypeQueued = "queued" // Content: a prompt that waits behind the running turn
+)
 
-// Entry is one line of a conversation's file: a message (Role, Content), an event (Type is "event") or a
-// step (Step, Content).
+// Entry is one line of a conversation's file: a message (Role, Content), or what its Type says.
 type Entry struct {
 	Type      string       `json:"type,omitempty"`
 	Step      string       `json:"step,omitempty"`
+	ID        string       `json:"id,omitempty"` // of a question or of a call of a tool
 	Role      history.Role `json:"role,omitempty"`
 	Content   string       `json:"content,omitempty"`
 	Event     string       `json:"event,omitempty"`
@@ -50,6 +58,8 @@ type Entry struct {
 	PID       int          `json:"pid,omitempty"`
 	Prompt    string       `json:"prompt,omitempty"` // only in a report: in the file a message has the prompt
 	Question  string       `json:"question,omitempty"`
+	Options   []string     `json:"options,omitempty"` // answers of a question, where there are others than yes and no
+	Input     string       `json:"input,omitempty"`
 	Answer    string       `json:"answer,omitempty"`
 	Error     string       `json:"error,omitempty"`
 	Code      *int         `json:"code,omitempty"`
@@ -74,6 +84,7 @@ type Record struct {
 	resumed []Entry // entries from before this run
 	forked  bool    // the resumed entries were copied from another conversation
 	file    *os.File
+	writing sync.Mutex
 	torn    bool // the file ends within a line
 }
 
@@ -160,9 +171,24 @@ func Parse(content []byte) []Entry {
 	return entries
 }
 
+// Joined returns entries with the chunks of each message in one.
+func Joined(entries []Entry) []Entry {
+	var all []Entry
+	for _, e := range entries {
+		if n := len(all); n > 0 && e.Type == TypeChunk && all[n-1].Type == TypeChunk {
+			all[n-1].Content += e.Content
+		} else {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 // Append writes an entry. A failure is kept in Err, so that the turn can report that it is not
 // recorded.
 func (r *Record) Append(e Entry) {
+	r.writing.Lock()
+	defer r.writing.Unlock()
 	if e.Timestamp.IsZero() {
 		e.Timestamp = time.Now().UTC()
 	}
@@ -187,7 +213,7 @@ func (r *Record) Message(role history.Role, content string) {
 
 // Emit records an event and reports it to the hook program.
 func (r *Record) Emit(e Entry) {
-	e.Type, e.Turn, e.Timestamp = "event", r.Turn, time.Now().UTC()
+	e.Type, e.Turn, e.Timestamp = TypeEvent, r.Turn, time.Now().UTC()
 	line := e
 	line.Prompt = ""
 	r.Append(line)
