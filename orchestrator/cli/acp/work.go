@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -121,7 +122,12 @@ func (w *work) ending(ctx context.Context, err error, stop string) error {
 	var refused *Error
 	switch {
 	case err != nil && !errors.As(err, &refused):
-		return w.exit(err)
+		select {
+		case <-ctx.Done(): // what ends the program, such as paw stop, may end the agent first
+			return context.Cause(ctx)
+		case <-time.After(termGrace):
+			return w.exit(err)
+		}
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case stop == "cancelled":
