@@ -161,7 +161,7 @@ func (w *work) take(ctx context.Context, event any) {
 	}
 }
 
-// say records a part of the answer, and shows whole lines of it.
+// say records a part of the answer, and shows lines of it.
 func (w *work) say(ctx context.Context, text string) {
 	if text == "" {
 		return
@@ -171,11 +171,19 @@ func (w *work) say(ctx context.Context, text string) {
 		w.answer, w.shown, w.more = "", 0, true
 	}
 	w.answer += text
-	if at := strings.LastIndexByte(w.answer, '\n'); at > w.shown {
-		w.show(ctx, plain.Said{Text: w.answer[w.shown:at], More: w.shown > 0})
-		w.shown = at + 1
+	rest := w.answer[w.shown:]
+	at := strings.LastIndexByte(rest, '\n')
+	if at < 0 && len(rest) > lineWidth {
+		at = strings.LastIndexByte(rest, ' ')
+	}
+	if at >= 0 {
+		w.show(ctx, plain.Said{Text: rest[:at], More: w.shown > 0})
+		w.shown += at + 1
 	}
 }
+
+// lineWidth is how many bytes of a line are waited for before a part of it is shown.
+const lineWidth = 100
 
 // flush shows an unfinished line; what is said next is another message.
 func (w *work) flush(ctx context.Context) {

@@ -8,7 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"paw/config/disk"
 	"paw/config/poll"
@@ -23,7 +26,7 @@ const patience = 30 * time.Second
 type Channel struct {
 	cli.NoChannel
 	CLI     string
-	Listens string // file that is empty until the CLI listens
+	Listens string // file that is empty until the CLI listens, and has the CLI's pid then
 	Path    string // file in which paw puts a prompt, or nothing to see whether it is taken
 }
 
@@ -35,10 +38,16 @@ func Of(s cli.Spec, name string) Channel {
 // Files returns both files, empty, so that a launch takes nothing of an earlier one.
 func (c Channel) Files() []cli.File { return []cli.File{{Path: c.Listens}, {Path: c.Path}} }
 
+// listens reports whether the CLI that has listened still runs.
+func (c Channel) listens() bool {
+	text, _ := os.ReadFile(c.Listens)
+	pid, err := strconv.Atoi(string(text))
+	return err == nil && !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
+}
+
 // Open gives the CLI an empty prompt, which does nothing.
 func (c Channel) Open(ctx context.Context) bool {
-	info, err := os.Stat(c.Listens)
-	return err == nil && info.Size() > 0 && c.Put(ctx, "") == nil
+	return c.listens() && c.Put(ctx, "") == nil
 }
 
 // Submit gives a prompt to the CLI, which begins with it or adds it to the running turn. A menu or a half-typed
@@ -52,13 +61,11 @@ func (c Channel) Put(ctx context.Context, text string) error {
 	if err := disk.ReplaceSoon(c.Path, []byte(text)); err != nil {
 		return errors.Join(cli.ErrNotHandedOver, err)
 	}
-	if poll.Until(ctx, poll.Tick, patience, func() bool { return !disk.Exists(c.Path) }) {
-		return nil
-	}
+	poll.Until(ctx, poll.Tick, patience, func() bool { return !disk.Exists(c.Path) || !c.listens() })
 	switch err := os.Remove(c.Path); {
 	case err == nil:
 		return fmt.Errorf("%w: %s does not take it", cli.ErrNotHandedOver, c.CLI)
-	case errors.Is(err, fs.ErrNotExist): // taken at the last moment
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	default:
 		return err
@@ -71,7 +78,7 @@ const pause = 50 * time.Millisecond
 // Listen calls take with each text that paw puts into the channel, until ctx is done. It is for a CLI of paw's own. Who renames the
 // file first has the text: Put takes one back that waits for too long.
 func (c Channel) Listen(ctx context.Context, take func(context.Context, []byte)) {
-	_ = os.WriteFile(c.Listens, []byte("1"), 0o600)
+	_ = os.WriteFile(c.Listens, []byte(strconv.Itoa(os.Getpid())), 0o600)
 	for taken := c.Path + ".taken"; ctx.Err() == nil; poll.Sleep(ctx, pause) {
 		if os.Rename(c.Path, taken) == nil {
 			text, _ := os.ReadFile(taken)
