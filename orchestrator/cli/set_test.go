@@ -33,7 +33,7 @@ func TestSet(t *testing.T) {
 		t.Error("a CLI without a command")
 	}
 	for given, want := range map[string]string{
-		"cluade": "claude", "claud": "claude", "codx": "codex", "open-code": "opencode", "Claude": "claude", "zedd": "zed", "vim": "", "": "",
+		"cluade": "claude", "claud": "claude", "codx": "codex", "open-code": "opencode", "Claude": "claude", "zedd": "zed", "emacs": "", "": "",
 	} {
 		if got := set.Nearest(given); got != want {
 			t.Errorf("nearest of %q: %q", given, got)

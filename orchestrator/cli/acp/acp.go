@@ -158,10 +158,16 @@ func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 
 // Uses reads what the agent has told at the ends of turns.
 func (d driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
+	var before tokens // sums at the turn before
 	return records.Uses(ctx, d, s, typeUsage, func(e plain.Entry) (id string, u cli.Use) {
 		var t tokens
 		if e.Type != typeUsage || json.Unmarshal([]byte(e.Content), &t) != nil {
 			return "", cli.Use{}
+		}
+		if last := before; t.Sums {
+			if before = t; t.Total >= last.Total {
+				t = tokens{Total: t.Total - last.Total, Output: t.Output - last.Output, CacheRead: t.CacheRead - last.CacheRead, CacheWrite: t.CacheWrite - last.CacheWrite}
+			}
 		}
 		return "", cli.Use{At: e.Timestamp, Input: max(0, t.Total-t.Output-t.CacheRead-t.CacheWrite), CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, Output: t.Output}
 	})

@@ -11,6 +11,7 @@ import (
 // Session is a conversation that an agent has opened.
 type Session struct {
 	ID     string `json:"id"`
+	Agent  string `json:"agent,omitempty"`  // name that the program gives itself
 	Loads  bool   `json:"loads"`            // the agent can open it again
 	Anew   string `json:"anew,omitempty"`   // why it is a fresh one, and not the one asked for
 	Before string `json:"before,omitempty"` // the session that was asked for
@@ -33,6 +34,9 @@ func (c *Client) Open(ctx context.Context, folder, before string) (Session, erro
 				Resume json.RawMessage `json:"resume"`
 			} `json:"sessionCapabilities"`
 		} `json:"agentCapabilities"`
+		Info struct {
+			Name string `json:"name"`
+		} `json:"agentInfo"`
 		Logins []struct {
 			Name        string `json:"name"`
 			Description string `json:"description"`
@@ -48,7 +52,7 @@ func (c *Client) Open(ctx context.Context, folder, before string) (Session, erro
 		return Session{}, fmt.Errorf("it speaks version %d of the protocol, and paw version %d", agent.Version, version)
 	}
 	resumes := len(agent.Capabilities.Session.Resume) > 0 && string(agent.Capabilities.Session.Resume) != "null"
-	session := Session{ID: before, Loads: agent.Capabilities.Load || resumes}
+	session := Session{ID: before, Agent: agent.Info.Name, Loads: agent.Capabilities.Load || resumes}
 	if before != "" {
 		err := errors.New("it cannot open a conversation again")
 		for _, way := range []struct {

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -39,11 +40,12 @@ func (c *call) changed(now call) {
 
 // words describes the call in one line: its title and, unless the title has it, its most telling argument.
 func (c *call) words() string {
+	title := cmp.Or(c.Title, "a tool")
 	detail := strings.TrimPrefix(questions.OfTool("", c.Input), ": ")
-	if detail == "" || strings.Contains(c.Title, strings.TrimSuffix(detail, " …")) {
-		return questions.Title(c.Title)
+	if detail == "" || strings.Contains(title, strings.TrimSuffix(detail, " …")) {
+		return questions.Title(title)
 	}
-	return questions.Title(c.Title + ": " + detail)
+	return questions.Title(title + ": " + detail)
 }
 
 // content is a text, or what a tool has done.
@@ -118,4 +120,5 @@ type tokens struct {
 	Output     int64 `json:"outputTokens"`
 	CacheRead  int64 `json:"cachedReadTokens"`
 	CacheWrite int64 `json:"cachedWriteTokens"`
+	Sums       bool  `json:"sums,omitempty"` // these are of all turns since the agent was started
 }

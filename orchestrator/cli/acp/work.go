@@ -109,6 +109,7 @@ func (w *work) prompt(ctx context.Context) error {
 			w.child.Notify("session/cancel", object{"sessionId": w.session.ID})
 		case err := <-ended:
 			if reply.Usage != nil {
+				reply.Usage.Sums = w.session.Agent == "Copilot" // 1.0.102; the protocol does not say it yet
 				w.record.Append(plain.Entry{Type: typeUsage, Content: string(encoded(reply.Usage))})
 			}
 			return w.ending(ctx, err, reply.Stop)
