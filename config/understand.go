@@ -166,7 +166,7 @@ func (d *document) complete(assignments []assignment, below Config) error {
 		name := key[1]
 		at, of, p := key, key[:2], (*problem)(nil)
 		switch preset := own.Presets[name]; {
-		case key[0] == "clis" && !slices.Contains(builtinCLIs, name) && !runnable(own.CLIs[name]) && !runnable(below.CLIs[name]):
+		case key[0] == "clis" && !slices.Contains(builtinCLIs, name) && !slices.Contains(acpCLIs, name) && !runnable(own.CLIs[name]) && !runnable(below.CLIs[name]):
 			p = problemf("a cli that paw does not know needs a command, or acp")
 			p.nearest = Nearest(name, builtinCLIs)
 		case key[0] == "hosts" && own.Hosts[name].SSH+below.Hosts[name].SSH == "":

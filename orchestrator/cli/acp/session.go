@@ -2,7 +2,6 @@ package acp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -22,26 +21,29 @@ type object = map[string]any
 // version is the version of the protocol that the client speaks.
 const version = 1
 
+// about is what an agent tells of itself.
+type about struct {
+	Version int `json:"protocolVersion"`
+	Info    struct {
+		Name string `json:"name"`
+	} `json:"agentInfo"`
+	Capabilities struct {
+		Load    bool `json:"loadSession"`
+		Session struct {
+			Resume *object `json:"resume"`
+		} `json:"sessionCapabilities"`
+	} `json:"agentCapabilities"`
+	Logins []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+	} `json:"authMethods"`
+}
+
 // Open begins a conversation in a folder or, unless before is "", opens that one again: by
 // session/load, else by session/resume, else as a fresh one. What the agent repeats meanwhile of the
 // conversation is told, too.
 func (c *Client) Open(ctx context.Context, folder, before string) (Session, error) {
-	var agent struct {
-		Version      int `json:"protocolVersion"`
-		Capabilities struct {
-			Load    bool `json:"loadSession"`
-			Session struct {
-				Resume json.RawMessage `json:"resume"`
-			} `json:"sessionCapabilities"`
-		} `json:"agentCapabilities"`
-		Info struct {
-			Name string `json:"name"`
-		} `json:"agentInfo"`
-		Logins []struct {
-			Name        string `json:"name"`
-			Description string `json:"description"`
-		} `json:"authMethods"`
-	}
+	var agent about
 	capabilities := object{"fs": object{"readTextFile": false, "writeTextFile": false}, "terminal": false}
 	if err := c.Call(ctx, "initialize", object{
 		"protocolVersion": version, "clientCapabilities": capabilities, "clientInfo": object{"name": "paw", "version": "1"},
@@ -51,20 +53,18 @@ func (c *Client) Open(ctx context.Context, folder, before string) (Session, erro
 	if agent.Version != version {
 		return Session{}, fmt.Errorf("it speaks version %d of the protocol, and paw version %d", agent.Version, version)
 	}
-	resumes := len(agent.Capabilities.Session.Resume) > 0 && string(agent.Capabilities.Session.Resume) != "null"
-	session := Session{ID: before, Agent: agent.Info.Name, Loads: agent.Capabilities.Load || resumes}
+	loads, resumes := agent.Capabilities.Load, agent.Capabilities.Session.Resume != nil
+	session := Session{ID: before, Agent: agent.Info.Name, Loads: loads || resumes}
 	if before != "" {
 		err := errors.New("it cannot open a conversation again")
-		for _, way := range []struct {
-			method string
-			known  bool
-		}{{"session/load", agent.Capabilities.Load}, {"session/resume", resumes}} {
-			if !way.known {
-				continue
-			}
-			if err = c.Call(ctx, way.method, object{"sessionId": before, "cwd": folder, "mcpServers": []any{}}, nil); err == nil {
-				return session, nil
-			}
+		if loads {
+			err = c.again(ctx, "session/load", folder, before)
+		}
+		if err != nil && resumes {
+			err = c.again(ctx, "session/resume", folder, before)
+		}
+		if err == nil {
+			return session, nil
 		}
 		if _, refused := errors.AsType[*Error](err); session.Loads && !refused {
 			return Session{}, err
@@ -76,15 +76,24 @@ func (c *Client) Open(ctx context.Context, folder, before string) (Session, erro
 	}
 	err := c.Call(ctx, "session/new", object{"cwd": folder, "mcpServers": []any{}}, &made)
 	if refused, ok := errors.AsType[*Error](err); ok && refused.Code == codeNoLogin {
-		var ways []string
-		for _, login := range agent.Logins {
-			ways = append(ways, login.Name+" ("+login.Description+")")
-		}
-		return Session{}, fmt.Errorf("it asks for a login: %s", strings.Join(append(ways, refused.Error()), "; "))
+		return Session{}, fmt.Errorf("it asks for a login: %s", agent.logins(refused))
 	}
 	if err == nil && made.ID == "" {
 		err = errors.New("session/new: the answer names no session")
 	}
 	session.ID = made.ID
 	return session, err
+}
+
+func (c *Client) again(ctx context.Context, method, folder, session string) error {
+	return c.Call(ctx, method, object{"sessionId": session, "cwd": folder, "mcpServers": []any{}}, nil)
+}
+
+// logins lists the ways to log in, and the agent's own words.
+func (a about) logins(refused *Error) string {
+	var ways []string
+	for _, login := range a.Logins {
+		ways = append(ways, login.Name+" ("+login.Description+")")
+	}
+	return strings.Join(append(ways, refused.Error()), "; ")
 }

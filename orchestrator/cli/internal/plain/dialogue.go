@@ -1,77 +1,15 @@
 package plain
 
 import (
-	"cmp"
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
 	"syscall"
 	"time"
-	"unicode/utf8"
 
 	"paw/session/history"
 )
-
-// Turn is a prompt that an agent works on in a goroutine of its own. The dialogue reads Said and Asked
-// until Done yields the error, and answers each question, unless it cancels the turn.
-type Turn struct {
-	Prompt  string
-	Cancel  context.CancelCauseFunc // called with a Signal
-	Said    chan Said
-	Asked   chan Question
-	Answers chan int   // index of a key of the question, -1 for a question that nobody answers
-	Done    chan error // yields nil, Exit, Signal, or the failure
-}
-
-// Said is a text of the agent.
-type Said struct {
-	Text string
-	More bool // it goes on with what the agent has said before
-	Tool bool // it is a call of a tool
-}
-
-// Question is answered with one key.
-type Question struct {
-	ID   string // for Answer
-	Text string
-	Keys string // letters or digits
-}
-
-// prompt returns the last line of the question, after which its key is typed.
-func (q Question) prompt() string {
-	return visible(q.Text) + " [" + strings.Join(strings.Split(q.Keys, ""), "/") + "] "
-}
-
-// NewTurn begins a turn whose work ends early when its context is cancelled.
-func NewTurn(prompt string, work func(context.Context, *Turn) error) *Turn {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	t := &Turn{Prompt: prompt, Cancel: cancel, Said: make(chan Said), Asked: make(chan Question),
-		Answers: make(chan int, 1), Done: make(chan error, 1)}
-	go func() {
-		defer cancel(nil)
-		t.Done <- work(ctx, t)
-	}()
-	return t
-}
-
-// Exit ends a turn and the program.
-type Exit struct {
-	Code int
-	Why  string // told to the user, "" for nothing
-}
-
-func (e Exit) Error() string { return cmp.Or(e.Why, fmt.Sprintf("exit %d", e.Code)) }
-
-// Signal ends a turn from outside: SIGINT is the user's interrupt, other signals end the program.
-type Signal struct{ syscall.Signal }
-
-func (s Signal) Error() string { return s.String() }
-
-// Code returns the exit code of a program that the signal ends.
-func (s Signal) Code() int { return 128 + int(s.Signal) }
 
 // escapeDelay separates the Escape key from an escape sequence that the terminal sends for another
 // key.
@@ -357,115 +295,4 @@ func (d *Dialogue) endOfInput() {
 	default:
 		d.leave = true
 	}
-}
-
-func (d *Dialogue) press(k key) {
-	if d.asking {
-		d.pressInDialog(k)
-		return
-	}
-	warned := d.warned
-	d.warned = false
-	switch k.special {
-	case 0, keyPaste:
-		d.line += k.text
-		if d.raw {
-			d.Print(visible(k.text))
-		}
-	case keyEnter:
-		d.enter()
-	case keyBackspace:
-		_, size := utf8.DecodeLastRuneInString(d.line)
-		d.edit(d.line[:len(d.line)-size])
-	case keyClear:
-		d.edit("")
-	case keyEscape:
-		d.interrupt()
-	case keyInterrupt:
-		switch {
-		case d.interrupt():
-		case warned:
-			d.leave = true
-		default:
-			d.warned = true
-			d.Print("\npress Ctrl-C again to leave\n> ")
-		}
-	case keyEnd:
-		d.leave = !d.busy() && d.line == ""
-	}
-}
-
-// enter submits the input line: at once, or queued while a turn runs.
-func (d *Dialogue) enter() {
-	prompt := strings.TrimSpace(d.line)
-	if d.busy() {
-		d.wipe()
-	}
-	d.line = ""
-	switch {
-	case d.busy() && prompt != "":
-		d.enqueue(prompt)
-	case d.busy():
-	case prompt == "":
-		d.Print("\n> ")
-	default:
-		d.Print("\n")
-		d.submit(prompt)
-	}
-}
-
-// enqueue keeps a prompt until the running turn has ended.
-func (d *Dialogue) enqueue(prompt string) {
-	d.queue = append(d.queue, prompt)
-	d.Record.Append(Entry{Type: TypeQueued, Content: prompt})
-	d.show(spoken("queued", prompt))
-}
-
-// edit replaces the input line. It may span several rows: it is printed again below, which works
-// without knowing the width.
-func (d *Dialogue) edit(line string) {
-	switch {
-	case line == d.line:
-	case !d.busy():
-		d.Print("\n> " + visible(line))
-	case d.raw:
-		d.wipe()
-		d.Print(visible(line))
-	}
-	d.line = line
-}
-
-// interrupt ends the running turn, or else empties the input line; false when there was neither.
-func (d *Dialogue) interrupt() bool {
-	if d.busy() {
-		d.turn.Cancel(Signal{syscall.SIGINT})
-		return true
-	}
-	typed := d.line != ""
-	d.edit("")
-	return typed
-}
-
-// pressInDialog accepts the keys of the question and those that interrupt; it ignores others, as the
-// dialogs of other agents do.
-func (d *Dialogue) pressInDialog(k key) {
-	switch {
-	case k.special == keyEscape, k.special == keyInterrupt:
-		d.interrupt()
-	case k.special == 0:
-		if n := strings.Index(d.question.Keys, strings.ToLower(k.text[:1])); n >= 0 {
-			d.answer(n)
-		}
-	}
-}
-
-// answer takes the key with that index, or none: the last key is shown then, which refuses.
-func (d *Dialogue) answer(n int) {
-	d.asking = false
-	at := n
-	if n < 0 {
-		at = len(d.question.Keys) - 1
-	}
-	d.Print(d.question.Keys[at:at+1] + "\n")
-	d.turn.Answers <- n
 }
