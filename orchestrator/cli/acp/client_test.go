@@ -117,7 +117,7 @@ func TestOpen(t *testing.T) {
 			Session{}, "it asks for a login: Log in (run kimi login); Authentication required", "initialize session/new"},
 		{"no id", map[string]string{"initialize": neither, "session/new": "{}"}, Session{Anew: "it cannot open a conversation again", Before: "old"}, "session/new: the answer names no session", "initialize session/new"},
 		{"details", map[string]string{"initialize": `{"code":1,"message":"Internal error","data":{"details":"no disk"}}`}, Session{}, "Internal error: no disk", "initialize"},
-		{"nonsense", map[string]string{"initialize": `[1]`}, Session{}, "initialize: the answer cannot be read: json: cannot unmarshal array into Go value of type struct", "initialize"},
+		{"nonsense", map[string]string{"initialize": `[1]`}, Session{}, "initialize: the answer cannot be read: json: cannot unmarshal array into Go value of type acp.about", "initialize"},
 	} {
 		c, p := connect(t, ignore)
 		var heard []string
