@@ -11,7 +11,7 @@ import (
 )
 
 // CLIs lists the names that Prepare knows, except demo, which uses no model.
-var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi"}
+var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "kimi"}
 
 // key is the API key of every CLI; the server accepts any.
 const key = "sk-scripted-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -41,7 +41,7 @@ func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 	prepare, ok := map[string]func(*home) []string{
 		"claude": (*home).claude, "codex": (*home).codex, "opencode": (*home).opencode,
 		"gemini": (*home).gemini, "qwen": (*home).qwen, "copilot": (*home).copilot,
-		"pi":   (*home).pi,
+		"pi": (*home).pi, "kimi": (*home).kimi,
 		"demo": func(*home) []string { return nil },
 	}[cli]
 	if !ok {
@@ -281,6 +281,32 @@ func (h *home) pi() []string {
 }
 `, AskPrefix))
 	return []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"}
+}
+
+// kimi writes kimi's configuration. The first rule that fits a command counts.
+func (h *home) kimi() []string {
+	h.write(".kimi-code/config.toml", fmt.Sprintf(`default_model = "scripted"
+
+[providers.scripted]
+type = "openai"
+base_url = %q
+api_key = %q
+
+[models.scripted]
+provider = "scripted"
+model = %q
+max_context_size = 100000
+capabilities = ["tool_use"]
+
+[[permission.rules]]
+decision = "ask"
+pattern = "Bash(%s*)"
+
+[[permission.rules]]
+decision = "allow"
+pattern = "Bash"
+`, h.baseURL+"/v1", key, Model, AskPrefix))
+	return []string{"KIMI_CODE_HOME=" + filepath.Join(h.dir, ".kimi-code"), "KIMI_CODE_NO_AUTO_UPDATE=1"}
 }
 
 // Manners describe the behaviour of a CLI at its terminal where the CLIs differ.
