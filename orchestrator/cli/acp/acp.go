@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/inbox"
 	"paw/orchestrator/cli/internal/plain"
+	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
 	"paw/session/history"
 	"paw/session/turn"
@@ -53,6 +55,7 @@ func (d driver) Program() string { return d.command[0] }
 // launch is what Main is told.
 type launch struct {
 	Name, State, ID, Hook string
+	Prompt                string   // of the only turn, which has no terminal; "" for a pane
 	Again                 bool     // the conversation exists
 	Agent                 []string // command of the agent
 }
@@ -63,14 +66,14 @@ func (l launch) words() []string {
 	if l.Again {
 		again = "again"
 	}
-	return append([]string{l.Name, l.State, l.ID, again, l.Hook}, l.Agent...)
+	return append([]string{l.Name, l.State, l.ID, again, l.Hook, l.Prompt}, l.Agent...)
 }
 
 func launchOf(words []string) (launch, bool) {
-	if len(words) < 6 {
+	if len(words) < 7 {
 		return launch{}, false
 	}
-	return launch{Name: words[0], State: words[1], ID: words[2], Again: words[3] == "again", Hook: words[4], Agent: words[5:]}, true
+	return launch{Name: words[0], State: words[1], ID: words[2], Again: words[3] == "again", Hook: words[4], Prompt: words[5], Agent: words[6:]}, true
 }
 
 // folder returns the folder of the conversations of paw's agent.
@@ -84,7 +87,46 @@ func (d driver) Launch(s cli.Spec) (cli.Command, error) {
 	return d.start(s, false), nil
 }
 
-func (d driver) Resume(s cli.Spec) (cli.Command, error) { return d.start(s, true), nil }
+func (d driver) Resume(s cli.Spec) (cli.Command, error) {
+	s.Prompt = ""
+	return d.start(s, true), nil
+}
+
+// Headless has the program print what it records.
+func (d driver) Headless(s cli.Spec) (cli.Command, error) {
+	found, err := d.Conversation(context.Background(), s)
+	s.Hook = ""
+	command := d.start(s, found.Found)
+	command.Files = nil
+	return command, cmp.Or(err, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt))
+}
+
+// HeadlessLine returns what the agent says, and a line for each call of a tool.
+func (driver) HeadlessLine(line []byte) string {
+	var e plain.Entry
+	switch _ = json.Unmarshal(line, &e); {
+	case e.Type == plain.TypeChunk:
+		return e.Content
+	case e.Type == plain.TypeTool:
+		return "\n· " + e.Content + "\n"
+	case e.Event == plain.TurnEnded:
+		return "\n"
+	}
+	return ""
+}
+
+func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	failed := &cli.TurnError{CLI: d.Name(), ExitCode: exitCode}
+	for _, e := range plain.Parse(stdout) {
+		switch e.Event {
+		case plain.TurnEnded:
+			return e.Answer, nil
+		case plain.Failed:
+			failed.Message = e.Error
+		}
+	}
+	return "", failed
+}
 
 func (d driver) start(s cli.Spec, again bool) cli.Command {
 	program, err := os.Executable()
@@ -92,7 +134,7 @@ func (d driver) start(s cli.Spec, again bool) cli.Command {
 		program = s.Hook
 	}
 	agent := slices.Concat([]string{s.Executable}, d.command[1:], s.Args)
-	l := launch{Name: d.Name(), State: s.StateDir, ID: s.ConversationID, Hook: s.Hook, Again: again, Agent: agent}
+	l := launch{Name: d.Name(), State: s.StateDir, ID: s.ConversationID, Hook: s.Hook, Prompt: s.Prompt, Again: again, Agent: agent}
 	return cli.Command{Argv: append([]string{program, "__acp"}, l.words()...), Files: inbox.Of(s, kind).Files()}
 }
 

@@ -31,6 +31,7 @@ type program struct {
 	dialogue *plain.Dialogue
 	child    *child
 
+	orders  chan func()   // for the dialogue
 	opened  chan struct{} // closed once session or failed is set
 	session Session
 	failed  error
@@ -58,7 +59,7 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	p := &program{launch: l, dir: dir, opened: make(chan struct{})}
+	p := &program{launch: l, dir: dir, orders: make(chan func()), opened: make(chan struct{})}
 	if p.record, err = plain.Open(l.folder(), l.ID, l.Again); err != nil {
 		return 0, err
 	}
@@ -73,15 +74,19 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	d := plain.NewDialogue(l.Name, p.record, in, out)
-	defer d.Close()
-	p.dialogue = d
-	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{program: p}).run) }
-	d.Ignores = func(os.Signal) bool { return false }
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	before := p.before()
-	go p.open(ctx, before)
+	if l.Prompt != "" {
+		p.record.Copy = out
+		go p.open(ctx, p.before())
+		return p.once(signals), nil
+	}
+	go p.open(ctx, p.before())
+	d := plain.NewDialogue(l.Name, p.record, in, out)
+	defer d.Close()
+	p.dialogue, d.Orders = d, p.orders
+	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{program: p}).run) }
+	d.Ignores = func(os.Signal) bool { return false }
 	go p.watch(ctx)
 	go inbox.Of(cli.Spec{StateDir: l.State}, kind).Listen(ctx, p.order)
 	p.record.Emit(plain.Entry{Event: plain.Started, Directory: dir, PID: os.Getpid()})
@@ -89,6 +94,29 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	code := d.Talk("", signals)
 	p.record.Emit(plain.Entry{Event: plain.Exited, Code: &code})
 	return code, nil
+}
+
+// once runs one turn without a terminal, and returns the exit code. Nobody answers its questions.
+func (p *program) once(signals <-chan os.Signal) int {
+	t := plain.NewTurn(p.Prompt, (&work{program: p}).run)
+	for {
+		select {
+		case s := <-signals:
+			t.Cancel(plain.Signal{Signal: s.(syscall.Signal)})
+		case <-t.Said: // the record is printed
+		case <-t.Asked:
+			t.Answers <- -1
+		case err := <-t.Done:
+			end, signalled := errors.AsType[plain.Signal](err)
+			switch {
+			case signalled:
+				return end.Code()
+			case err != nil:
+				return 1
+			}
+			return 0
+		}
+	}
 }
 
 // before returns the agent's own id of the conversation, "" for a new one.
@@ -136,7 +164,7 @@ func (p *program) exit(err error) plain.Exit {
 // do has the dialogue call what only it may do.
 func (p *program) do(ctx context.Context, what func()) {
 	select {
-	case p.dialogue.Orders <- what:
+	case p.orders <- what:
 	case <-ctx.Done():
 	}
 }

@@ -12,19 +12,19 @@ import (
 type update struct {
 	Session string `json:"sessionId"`
 	Update  struct {
-		Kind    string          `json:"sessionUpdate"`
-		Content json.RawMessage `json:"content"`
+		Kind string `json:"sessionUpdate"`
 		call
 	} `json:"update"`
 }
 
 // call is a call of a tool. Later updates of it have what has changed.
 type call struct {
-	ID     string          `json:"toolCallId"`
-	Title  string          `json:"title"`
-	Status string          `json:"status"` // pending, in_progress, completed or failed
-	Input  json.RawMessage `json:"rawInput"`
-	shown  bool
+	ID      string          `json:"toolCallId"`
+	Title   string          `json:"title"`
+	Status  string          `json:"status"` // pending, in_progress, completed or failed
+	Input   json.RawMessage `json:"rawInput"`
+	Content json.RawMessage `json:"content"`
+	shown   bool
 }
 
 // changed adds an update of the call.
@@ -86,6 +86,15 @@ type permission struct {
 	Session string          `json:"sessionId"`
 	Call    call            `json:"toolCall"`
 	Options []option        `json:"options"`
+}
+
+// words describes what is asked for: some agents say it in the content alone.
+func (p *permission) words() string {
+	words, text := p.Call.words(), textOf(p.Call.Content)
+	if words == p.Call.Title && text != "" {
+		return questions.Title(words + ": " + text)
+	}
+	return words
 }
 
 type option struct {

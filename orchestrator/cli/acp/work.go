@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -230,12 +231,12 @@ func (w *work) ask(ctx context.Context) {
 	w.flush(ctx)
 	one := &w.asked[0]
 	if known := w.calls[one.Call.ID]; known != nil {
-		before := *known
-		before.changed(one.Call)
-		one.Call = before
+		whole := *known
+		whole.changed(one.Call)
+		whole.Content, one.Call = one.Call.Content, whole
 	}
 	one.Options = one.Options[:min(len(one.Options), 9)]
-	keys, text := "", "asks for permission: "+one.Call.words()
+	keys, text := "", "asks for permission: "+one.words()
 	var labels []string
 	for i, o := range one.Options {
 		labels = append(labels, o.label())
@@ -245,7 +246,7 @@ func (w *work) ask(ctx context.Context) {
 	w.question = uuid.NewString()
 	select {
 	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys}:
-		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.Call.words(), Options: labels})
+		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Options: labels})
 	case <-ctx.Done():
 	}
 }
@@ -256,11 +257,14 @@ func (w *work) answered(ctx context.Context, n int) {
 		return
 	}
 	one, id, label := w.asked[0], "", ""
+	if n < 0 { // nobody is there
+		n = slices.IndexFunc(one.Options, func(o option) bool { return o.Kind == "reject_once" })
+	}
 	if n >= 0 {
 		id, label = one.Options[n].ID, one.Options[n].label()
 	}
 	w.child.Respond(one.request, outcome(id))
-	w.record.Emit(plain.Entry{Event: plain.Answered, ID: w.question, Question: one.Call.words(), Answer: label})
+	w.record.Emit(plain.Entry{Event: plain.Answered, ID: w.question, Question: one.words(), Answer: label})
 	if w.asked = w.asked[1:]; len(w.asked) > 0 {
 		w.ask(ctx)
 	}

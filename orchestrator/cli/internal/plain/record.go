@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -80,6 +81,8 @@ type Record struct {
 	// Report is called with every event after it was recorded, in order and never concurrently; it
 	// may block. nil means that no hook program listens.
 	Report func(Entry)
+
+	Copy io.Writer // gets each line, too; may be nil
 
 	resumed []Entry // entries from before this run
 	forked  bool    // the resumed entries were copied from another conversation
@@ -200,6 +203,9 @@ func (r *Record) Append(e Entry) {
 		}
 		_, err = r.file.Write(line)
 		r.torn = err != nil
+	}
+	if r.Copy != nil {
+		_, _ = r.Copy.Write(line)
 	}
 	if err != nil && r.Err == nil {
 		r.Err = fmt.Errorf("conversation %s: %w", r.ID, err)
