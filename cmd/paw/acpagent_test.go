@@ -196,7 +196,12 @@ func (a *acpAgent) ask(session, command string, cancelled chan struct{}) string 
 	id, reply := fmt.Sprintf(`"ask-%d"`, a.asked), make(chan string, 1)
 	a.replies[id] = reply
 	a.mu.Unlock()
-	a.send(`{"jsonrpc":"2.0","id":%s,"method":"session/request_permission","params":{"sessionId":"%s","toolCall":{"toolCallId":"c%d","title":"Shell","rawInput":{"command":%s}},"options":[{"optionId":"once","name":"Allow","kind":"allow_once"},{"optionId":"ever","name":"Allow for this session","kind":"allow_always"},{"optionId":"no","name":"Reject","kind":"reject_once"}]}}`, id, session, a.asked, inJSON(command))
+	input := `"rawInput":{"command":` + inJSON(command) + `}`
+	if words, plainly := strings.CutPrefix(command, "plainly "); plainly { // as kimi asks
+		input = `"content":[{"type":"content","content":{"type":"text","text":` + inJSON(words) + `}}]`
+		a.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"tool_call","toolCallId":"c%d","title":"Shell","status":"pending","content":[]}}}`, session, a.asked)
+	}
+	a.send(`{"jsonrpc":"2.0","id":%s,"method":"session/request_permission","params":{"sessionId":"%s","toolCall":{"toolCallId":"c%d","title":"Shell",%s},"options":[{"optionId":"once","name":"Allow","kind":"allow_once"},{"optionId":"ever","name":"Allow for this session","kind":"allow_always"},{"optionId":"no","name":"Reject","kind":"reject_once"}]}}`, id, session, a.asked, input)
 	select {
 	case answer := <-reply:
 		return answer

@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -33,7 +34,7 @@ type child struct {
 
 // start runs an agent in a folder. What it tells goes to told.
 func start(argv []string, dir string, env []string, told func(method string, id, params json.RawMessage) bool) (*child, error) {
-	c := &child{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan struct{})}
+	c := &child{cmd: exec.CommandContext(context.Background(), argv[0], argv[1:]...), ended: make(chan struct{})}
 	c.Client = NewClient(told)
 	words := &cli.LineWriter{Each: func(line []byte) {
 		c.trace = append(append(c.trace, line...), '\n')

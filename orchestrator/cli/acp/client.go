@@ -198,7 +198,7 @@ func (c *Client) write(m message) {
 // Write writes what is sent until the agent says nothing any more, and closes to. No other method
 // waits for an agent that does not read.
 func (c *Client) Write(to io.WriteCloser) {
-	defer to.Close()
+	defer func() { _ = to.Close() }()
 	for {
 		select {
 		case <-c.more:

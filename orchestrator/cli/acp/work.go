@@ -233,7 +233,8 @@ func (w *work) ask(ctx context.Context) {
 	if known := w.calls[one.Call.ID]; known != nil {
 		whole := *known
 		whole.changed(one.Call)
-		whole.Content, one.Call = one.Call.Content, whole
+		whole.Content = one.Call.Content
+		one.Call = whole
 	}
 	one.Options = one.Options[:min(len(one.Options), 9)]
 	keys, text := "", "asks for permission: "+one.words()

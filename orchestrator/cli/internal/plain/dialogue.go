@@ -278,7 +278,7 @@ func (d *Dialogue) signal(s os.Signal) {
 	if d.busy() {
 		d.turn.Cancel(end)
 		select {
-		case <-d.turn.Done:
+		case _ = <-d.turn.Done: //nolint:staticcheck // only its end matters
 		case <-time.After(leaveGrace): // it was to end before, and does not
 		}
 	}

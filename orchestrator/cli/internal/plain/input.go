@@ -96,10 +96,10 @@ func (d *Dialogue) interrupt() bool {
 // pressInDialog accepts the keys of the question and those that interrupt; it ignores others, as the
 // dialogs of other agents do.
 func (d *Dialogue) pressInDialog(k key) {
-	switch {
-	case k.special == keyEscape, k.special == keyInterrupt:
+	switch k.special {
+	case keyEscape, keyInterrupt:
 		d.interrupt()
-	case k.special == 0:
+	case 0:
 		if n := strings.Index(d.question.Keys, strings.ToLower(k.text[:1])); n >= 0 {
 			d.answer(n)
 		}

@@ -27,9 +27,10 @@ const (
 	keyBackspace = 0x7f
 )
 
+// What a terminal puts around what it pastes.
 const (
 	pasteBegin = "\x1b[200~"
-	PasteEnd   = "\x1b[201~" // ends what a terminal pastes
+	PasteEnd   = "\x1b[201~"
 )
 
 // decoder turns the bytes of a terminal into keys, however the bytes are split into chunks.
