@@ -110,12 +110,12 @@ func TestOpen(t *testing.T) {
 	}{
 		{"resumes", map[string]string{"initialize": resumes, "session/resume": "{}"}, Session{ID: "old", Loads: true}, "", "initialize session/resume"},
 		{"load is refused", map[string]string{"initialize": loads, "session/resume": "{}"}, Session{ID: "old", Loads: true}, "", "initialize session/load session/resume"},
-		{"both are refused", map[string]string{"initialize": loads, "session/new": made}, Session{ID: "new", Loads: true, Anew: "Method not found", Before: "old"}, "", "initialize session/load session/resume session/new"},
-		{"neither", map[string]string{"initialize": neither, "session/new": made}, Session{ID: "new", Anew: "it cannot open a conversation again", Before: "old"}, "", "initialize session/new"},
+		{"both are refused", map[string]string{"initialize": loads, "session/new": made}, Session{ID: "new", Loads: true, Anew: "Method not found"}, "", "initialize session/load session/resume session/new"},
+		{"neither", map[string]string{"initialize": neither, "session/new": made}, Session{ID: "new", Anew: "it cannot open a conversation again"}, "", "initialize session/new"},
 		{"other version", map[string]string{"initialize": `{"protocolVersion":2}`}, Session{}, "it speaks version 2 of the protocol, and paw version 1", "initialize"},
 		{"login", map[string]string{"initialize": `{"protocolVersion":1,"authMethods":[{"name":"Log in","description":"run kimi login"}]}`, "session/new": `{"code":-32000,"message":"Authentication required"}`},
 			Session{}, "it asks for a login: Log in (run kimi login); Authentication required", "initialize session/new"},
-		{"no id", map[string]string{"initialize": neither, "session/new": "{}"}, Session{Anew: "it cannot open a conversation again", Before: "old"}, "session/new: the answer names no session", "initialize session/new"},
+		{"no id", map[string]string{"initialize": neither, "session/new": "{}"}, Session{Anew: "it cannot open a conversation again"}, "session/new: the answer names no session", "initialize session/new"},
 		{"details", map[string]string{"initialize": `{"code":1,"message":"Internal error","data":{"details":"no disk"}}`}, Session{}, "Internal error: no disk", "initialize"},
 		{"nonsense", map[string]string{"initialize": `[1]`}, Session{}, "initialize: the answer cannot be read: json: cannot unmarshal array into Go value of type acp.about", "initialize"},
 	} {

@@ -9,11 +9,10 @@ import (
 
 // Session is a conversation that an agent has opened.
 type Session struct {
-	ID     string `json:"id"`
-	Agent  string `json:"agent,omitempty"`  // name that the program gives itself
-	Loads  bool   `json:"loads"`            // the agent can open it again
-	Anew   string `json:"anew,omitempty"`   // why it is a fresh one, and not the one asked for
-	Before string `json:"before,omitempty"` // the session that was asked for
+	ID    string `json:"id"`
+	Agent string `json:"agent,omitempty"` // name that the program gives itself
+	Loads bool   `json:"loads"`           // the agent can open it again
+	Anew  string `json:"anew,omitempty"`  // why it is a fresh one, and not the one asked for
 }
 
 type object = map[string]any
@@ -69,7 +68,7 @@ func (c *Client) Open(ctx context.Context, folder, before string) (Session, erro
 		if _, refused := errors.AsType[*Error](err); session.Loads && !refused {
 			return Session{}, err
 		}
-		session.Anew, session.Before = err.Error(), before
+		session.Anew = err.Error()
 	}
 	var made struct {
 		ID string `json:"sessionId"`

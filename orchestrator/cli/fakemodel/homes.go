@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// CLIs lists the names that Prepare knows, except demo, which uses no model.
-var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "kimi"}
+// CLIs lists the names that Prepare knows, except kimi, which speaks ACP, and demo, which uses no model.
+var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi"}
 
 // key is the API key of every CLI; the server accepts any.
 const key = "sk-scripted-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -45,7 +45,7 @@ func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 		"demo": func(*home) []string { return nil },
 	}[cli]
 	if !ok {
-		return nil, fmt.Errorf("%s: unknown CLI, it is one of %s", cli, strings.Join(CLIs, ", ")+" or demo")
+		return nil, fmt.Errorf("%s: unknown CLI, it is one of %s", cli, strings.Join(CLIs, ", ")+", kimi or demo")
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -306,7 +306,7 @@ pattern = "Bash(%s*)"
 decision = "allow"
 pattern = "Bash"
 `, h.baseURL+"/v1", key, Model, AskPrefix))
-	return []string{"KIMI_CODE_HOME=" + filepath.Join(h.dir, ".kimi-code"), "KIMI_CODE_NO_AUTO_UPDATE=1"}
+	return []string{"KIMI_CODE_HOME=" + filepath.Join(h.dir, ".kimi-code"), "KIMI_CODE_NO_AUTO_UPDATE=1", "KIMI_CODE_DANGEROUS_COMMAND_GUARD=0"}
 }
 
 // Manners describe the behaviour of a CLI at its terminal where the CLIs differ.
