@@ -128,7 +128,7 @@ func acpKilled(t *testing.T, w *cliWorld) {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		w.await("it has ended", func() bool { return w.agent("acp").State != "waiting_input" })
+		w.await("it has ended", func() bool { return w.agent("acp").PID == nil })
 		if out := w.ok(w.paw("recover", "shop", "acp", "--detach")); !strings.Contains(out.stdout, "resumed") {
 			t.Errorf("recover after the %s was killed:\n%s", what, out.stdout)
 		}
