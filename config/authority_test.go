@@ -47,7 +47,7 @@ var authorities = map[string]authority{
 	"notify.webhook": usersAlone, "notify.dwell": usersAlone,
 	"queue.max": lowers, "queue.starts": lowers, "queue.keep_days": usersAlone,
 	"limits.then": usersAlone, "limits.times": usersAlone, "limits.prompt": usersAlone,
-	"clis.*.command": replaces, "clis.*.resume": replaces, "clis.*.args": replaces, "clis.*.prompt": replaces,
+	"clis.*.acp": replaces, "clis.*.command": replaces, "clis.*.resume": replaces, "clis.*.args": replaces, "clis.*.prompt": replaces,
 	"clis.*.env": replaces, "clis.*.git_writable": replaces,
 	"presets.*.cli": yields, "presets.*.branches": yields, "presets.*.base": yields,
 	"prompts.*":   yields,
@@ -114,6 +114,9 @@ keep_days = 99
 then = "continue"
 times = 9
 prompt = "other"
+[clis.kimi]
+acp = ["other", "--acp"]
+
 [clis.codex]
 git_writable = false
 [clis.mycli]

@@ -168,6 +168,9 @@ type CLI struct {
 	Command []string `toml:"command,omitempty" json:"command,omitempty"`
 	// Resume lists the arguments that resume a conversation, with {id} for its id.
 	Resume []string `toml:"resume,omitempty" json:"resume,omitempty"`
+	// ACP is the program, with its arguments, that speaks the Agent Client Protocol on standard input
+	// and output. It replaces Command.
+	ACP []string `toml:"acp,omitempty" json:"acp,omitempty"`
 	// Args lists further arguments for every launch.
 	Args []string `toml:"args,omitempty" json:"args,omitempty"`
 	// Prompt is PromptArg, PromptSend, or "" for the CLI's default.

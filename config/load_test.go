@@ -156,6 +156,9 @@ prompt = "Go on."
 [clis.codex]
 git_writable = true
 
+[clis.kimi]
+acp = ["kimi", "acp"]
+
 [clis.mycli]
 command = ["mycli", "--flag"]
 resume  = ["--resume", "{id}"]
@@ -194,6 +197,7 @@ var everythingSet = Config{
 	Limits: Limits{Then: "handover:codex, demo", Times: 1, Prompt: "Go on."},
 	CLIs: map[string]CLI{
 		"codex": {GitWritable: true},
+		"kimi":  {ACP: []string{"kimi", "acp"}},
 		"mycli": {
 			Command: []string{"mycli", "--flag"}, Resume: []string{"--resume", "{id}"}, Args: []string{"--quiet"},
 			Prompt: "send", Env: map[string]string{"KEY": "value", "OTHER": ""},
@@ -221,7 +225,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
 		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell", "queue.max", "queue.starts", "queue.keep_days",
 		"limits.then", "limits.times", "limits.prompt",
-		"clis.codex.git_writable", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
+		"clis.codex.git_writable", "clis.kimi.acp", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
 		"presets.pair.cli", "presets.pair.branches", "presets.pair.base", "prompts.tests-first",
 		"hosts.gpu.ssh", "hosts.gpu.repos", "hosts.gpu.paw", "hosts.gpu.env", "hosts.gpu.patience",
 	}}}

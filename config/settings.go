@@ -93,6 +93,7 @@ var settings = []setting{
 	{key: "limits.prompt", text: checkText, repository: usersAlone},
 
 	{key: "clis.*.command", text: checkText, filled: true, repository: replaces, trust: always},
+	{key: "clis.*.acp", text: checkText, filled: true, repository: replaces, trust: always},
 	{key: "clis.*.resume", text: checkText, repository: replaces, trust: always},
 	{key: "clis.*.args", text: checkText, repository: replaces, trust: always},
 	// The other keys of a CLI that the user has not set up need trust already.

@@ -166,8 +166,8 @@ func (d *document) complete(assignments []assignment, below Config) error {
 		name := key[1]
 		at, of, p := key, key[:2], (*problem)(nil)
 		switch preset := own.Presets[name]; {
-		case key[0] == "clis" && !slices.Contains(builtinCLIs, name) && len(own.CLIs[name].Command)+len(below.CLIs[name].Command) == 0:
-			p = problemf("a cli that paw does not know needs a command")
+		case key[0] == "clis" && !slices.Contains(builtinCLIs, name) && !slices.Contains(acpCLIs, name) && !runnable(own.CLIs[name]) && !runnable(below.CLIs[name]):
+			p = problemf("a cli that paw does not know needs a command, or acp")
 			p.nearest = Nearest(name, builtinCLIs)
 		case key[0] == "hosts" && own.Hosts[name].SSH+below.Hosts[name].SSH == "":
 			p = problemf("a host needs ssh, the name that ssh knows it by")
@@ -181,3 +181,6 @@ func (d *document) complete(assignments []assignment, below Config) error {
 	}
 	return nil
 }
+
+// runnable reports whether a table says what to start.
+func runnable(c CLI) bool { return len(c.Command)+len(c.ACP) > 0 }

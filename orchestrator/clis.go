@@ -43,7 +43,11 @@ type CLIInfo struct {
 // ListCLIs returns the known CLIs: which are installed, and what paw can do with each. It asks for
 // versions only if withVersions is set, since some CLIs take a second to start.
 func ListCLIs(ctx context.Context, h *app.App, withVersions bool) []CLIInfo {
-	names := h.CLIs.Names()
+	names := slices.DeleteFunc(h.CLIs.Names(), func(name string) bool {
+		c, _ := h.CLIs.Get(name)
+		_, err := h.Program(c)
+		return err != nil && c.Facts().Rare
+	})
 	infos := make([]CLIInfo, len(names))
 	var group errgroup.Group
 	group.SetLimit(4)

@@ -21,6 +21,7 @@ import (
 // launcherPrograms do what programs between paw and a CLI do on users' machines. The test binary
 // runs such a program as __launcher KIND COMMAND...
 var launcherPrograms = map[string]func(argv []string){
+	"acp": runACPAgent,
 	// node's process.execve: marks every inherited descriptor close-on-exec, then execs.
 	"exec-drop": func(argv []string) {
 		markAll()

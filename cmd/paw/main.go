@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli/acp"
 	"paw/orchestrator/cli/demo/program"
 	"paw/orchestrator/errs"
 )
@@ -30,12 +31,14 @@ func main() {
 // run runs paw with its arguments and environment, and returns the exit code.
 func run(argv, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	command := strings.Join(argv[1:min(2, len(argv))], "")
-	if command != "__agent" { // __agent passes its lock on to the CLI
+	if command != "__agent" && command != "__acp" { // these pass their lock on to the CLI
 		closeOnExec()
 	}
 	switch command {
 	case "demo-agent": // a program of its own, which handles signals and its terminal itself
 		return program.Main(argv[2:], stdin, stdout, stderr, env)
+	case "__acp":
+		return acp.Main(argv[2:], stdin, stdout, stderr, env)
 	case onCommand:
 		return answer(argv, env, stdin, stdout, stderr, run)
 	}

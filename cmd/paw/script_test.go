@@ -52,7 +52,7 @@ func scripts(t *testing.T) []string {
 	if err != nil || len(all) == 0 {
 		t.Fatalf("no script: %v", err)
 	}
-	for _, name := range []string{"answer", "input_box_own", "lost_hook", "queue_held", "channel"} {
+	for _, name := range []string{"answer", "input_box_own", "lost_hook", "queue_held", "channel", "acp_hostile", "acp_loading"} {
 		file := filepath.Join("testdata/script", name+".txtar")
 		all = append(slices.DeleteFunc(all, func(other string) bool { return other == file }), file)
 	}
@@ -76,6 +76,7 @@ func setUpScript(env *testscript.Env) error {
 		name, value, _ := strings.Cut(kv, "=")
 		env.Setenv(name, value)
 	}
+	env.Setenv("TEST_BINARY", testBinary())
 	env.Defer(func() {
 		killServer(socket)
 		os.RemoveAll(dir)

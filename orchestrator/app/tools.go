@@ -200,12 +200,17 @@ func (h *App) ProgramOf(w *session.Agent) (cli.CLI, string, error) {
 		return c, "", err
 	}
 	executable, err := h.Program(c)
-	if err != nil && len(w.Command) > 0 && filepath.Base(w.Command[0]) == c.Program() {
-		if recorded, gone := cli.LookPath(w.Command[0], nil); gone == nil {
+	if at := programIn(w.Command, c); err != nil && at >= 0 {
+		if recorded, gone := cli.LookPath(w.Command[at], nil); gone == nil {
 			return c, recorded, nil
 		}
 	}
 	return c, executable, err
+}
+
+// programIn returns the index of the program's path in a command, -1 for none.
+func programIn(command []string, c cli.CLI) int {
+	return slices.IndexFunc(command, func(word string) bool { return filepath.IsAbs(word) && filepath.Base(word) == c.Program() })
 }
 
 // TurnDir returns the folder with the turn logs of an agent.

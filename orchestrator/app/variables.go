@@ -193,12 +193,16 @@ func (h *App) Specs() Specs {
 	return Specs{h}
 }
 
-// WithProgram extends PATH by the folder of a program that is not on it: its interpreter may lie in the
-// same folder.
-func (p Specs) WithProgram(env []string, w *session.Agent, executable string) []string {
+// WithProgram extends PATH by the folder of the agent's program in a command, if it is not on it: its interpreter may
+// lie in the same folder.
+func (p Specs) WithProgram(env []string, w *session.Agent, command ...string) []string {
 	c, known := p.app.CLIs.Get(w.CLI)
-	if !known || !filepath.IsAbs(executable) {
+	if !known || !filepath.IsAbs(command[0]) {
 		return env
+	}
+	executable := command[0]
+	if at := programIn(command, c); at >= 0 {
+		executable = command[at]
 	}
 	if _, err := cli.LookPath(c.Program(), env); err == nil {
 		return env

@@ -121,13 +121,13 @@ func TestQwenChannel(t *testing.T) {
 	if submitted != 1 {
 		t.Errorf("%d prompts", submitted)
 	}
-	if err := channel.Reply(t.Context(), "r1", true); err != nil {
+	if err := channel.Reply(t.Context(), "r1", cli.Option{Label: "Yes"}); err != nil {
 		t.Error(err)
 	}
 	if _, waits := channel.Permission(t.Context()); waits {
 		t.Error("it still waits")
 	}
-	if err := channel.Reply(t.Context(), "r7", true); !errors.Is(err, cli.ErrNotHandedOver) {
+	if err := channel.Reply(t.Context(), "r7", cli.Option{Label: "Yes"}); !errors.Is(err, cli.ErrNotHandedOver) {
 		t.Errorf("a request that nobody made: %v", err)
 	}
 }
@@ -228,14 +228,14 @@ func TestOpencodeChannel(t *testing.T) {
 			t.Errorf("%q", asked)
 		}
 	}
-	if p, waits := channel.Permission(t.Context()); !waits || p != (cli.Permission{ID: "per_1", Question: "bash: touch one"}) {
+	if p, waits := channel.Permission(t.Context()); !waits || p.ID != "per_1" || p.Question != "bash: touch one" || p.Options != nil {
 		t.Errorf("%+v %v", p, waits)
 	}
 	asked = nil
-	if err := channel.Reply(t.Context(), "per_1", false); err != nil || asked[0] != `POST /permission/per_1/reply {"reply":"reject"}` {
+	if err := channel.Reply(t.Context(), "per_1", cli.Option{Label: "No"}); err != nil || asked[0] != `POST /permission/per_1/reply {"reply":"reject"}` {
 		t.Errorf("%q, %v", asked, err)
 	}
-	if err := channel.Reply(t.Context(), "per_9", true); !errors.Is(err, cli.ErrNotHandedOver) {
+	if err := channel.Reply(t.Context(), "per_9", cli.Option{Label: "Yes"}); !errors.Is(err, cli.ErrNotHandedOver) {
 		t.Errorf("a permission that nobody wants: %v", err)
 	}
 	if said, err := get(t, "opencode").History(t.Context(), l.with("ses_1")); err != nil || len(said.Messages) != 1 || said.Messages[0].Content != "hello" {

@@ -46,17 +46,18 @@ func TestClaudePermission(t *testing.T) {
 		if got := <-prints; got != want {
 			t.Errorf("the hook prints %s", got)
 		}
-		if _, waits := channel.Permission(t.Context()); waits || !errors.Is(channel.Reply(t.Context(), one.ID, true), cli.ErrNotHandedOver) {
+		if _, waits := channel.Permission(t.Context()); waits || !errors.Is(channel.Reply(t.Context(), one.ID, cli.Option{Label: "Yes"}), cli.ErrNotHandedOver) {
 			t.Error("it can be answered still")
 		}
 	}
-	for want, grant := range map[string]bool{allow: true, deny: false} {
-		t.Run(fmt.Sprint(grant), func(t *testing.T) {
+	for want, word := range map[string]string{allow: "Yes", deny: "No"} {
+		t.Run(word, func(t *testing.T) {
 			_, channel, one, prints := begin(t)
-			if err := channel.Reply(t.Context(), one.ID+"0", grant); !errors.Is(err, cli.ErrNotHandedOver) {
+			took := cli.Option{Label: word}
+			if err := channel.Reply(t.Context(), one.ID+"0", took); !errors.Is(err, cli.ErrNotHandedOver) {
 				t.Errorf("another one: %v", err)
 			}
-			if err := channel.Reply(t.Context(), one.ID, grant); err != nil {
+			if err := channel.Reply(t.Context(), one.ID, took); err != nil {
 				t.Error(err)
 			}
 			ends(t, channel, one, prints, want)
@@ -82,7 +83,7 @@ func TestClaudePermission(t *testing.T) {
 		if now, waits := channel.Permission(t.Context()); waits {
 			t.Errorf("which of them is on the screen? %+v", now)
 		}
-		if err := channel.Reply(t.Context(), one.ID, true); !errors.Is(err, cli.ErrNotHandedOver) {
+		if err := channel.Reply(t.Context(), one.ID, cli.Option{Label: "Yes"}); !errors.Is(err, cli.ErrNotHandedOver) {
 			t.Error(err)
 		}
 	})

@@ -119,6 +119,7 @@ type Facts struct {
 	ChoosesID bool   // paw chooses the conversation id, else the CLI does
 	Resume    string // how a conversation is resumed, in words for the user
 	Turns     string // how the end of a turn is noticed, in words for the user
+	Rare      bool   // one of many, shown only where it is installed
 	Unseen    bool   // nothing shows the end of a turn: only prompts that paw itself runs count as turns
 	OwnHooks  bool   // hooks are set by options of the command: a CLI that the agent itself runs has none
 	LateHooks bool   // the hooks report nothing before the first prompt
@@ -247,15 +248,18 @@ type Channel interface {
 	// Permission returns the first permission that the CLI waits for; false where it waits for none
 	// that can be granted here.
 	Permission(ctx context.Context) (Permission, bool)
-	// Reply grants a permission once, or refuses it. The error is ErrNotHandedOver where the CLI no
-	// longer waits for it.
-	Reply(ctx context.Context, id string, grant bool) error
+	// Reply answers a permission by one of its options, or grants it once or refuses it as the option
+	// means. The error is ErrNotHandedOver where the CLI no longer waits for it.
+	Reply(ctx context.Context, id string, took Option) error
 }
 
 // Permission is a request of a CLI for the user's permission.
 type Permission struct {
 	ID       string // id of the request, never used again
 	Question string // text of the request, as the CLI's hook reports it
+	// Options are all answers, each of which Reply can give; nil where only the screen has them, and Reply
+	// gives yes and no.
+	Options []Option
 }
 
 // ErrNotHandedOver means that a CLI has certainly got nothing by its channel.
@@ -269,7 +273,7 @@ type noChannel struct{}
 func (noChannel) Open(context.Context) bool                     { return false }
 func (noChannel) Submit(context.Context, string, Screen) error  { return ErrNotHandedOver }
 func (noChannel) Permission(context.Context) (Permission, bool) { return Permission{}, false }
-func (noChannel) Reply(context.Context, string, bool) error     { return ErrNotHandedOver }
+func (noChannel) Reply(context.Context, string, Option) error   { return ErrNotHandedOver }
 
 // StreamConversation returns the conversation id of a headless turn: the first id in the JSON lines
 // of its standard output (thread_id of codex's thread.started, sessionID of opencode, session_id of

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -182,7 +183,7 @@ func TestPiChannel(t *testing.T) {
 	if channel.Open(t.Context()) {
 		t.Error("it is open before the extension listens")
 	}
-	if err := os.WriteFile(listens, []byte("7"), 0o600); err != nil {
+	if err := os.WriteFile(listens, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	taken := make(chan string, 3)

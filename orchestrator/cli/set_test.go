@@ -19,7 +19,8 @@ func TestSet(t *testing.T) {
 	set := clis.New(map[string]config.CLI{
 		"zed": {Command: []string{"zed"}}, "amp": {Command: []string{"amp"}}, "empty": {}, "codex": {Args: []string{"-m", "x"}},
 	})
-	want := []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "aider", "demo", "amp", "zed"}
+	want := []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "aider", "demo",
+		"auggie", "cline", "cursor", "droid", "goose", "junie", "kimi", "kiro", "vibe", "amp", "zed"}
 	if diff := cmp.Diff(want, set.Names()); diff != "" {
 		t.Error(diff)
 	}
@@ -32,7 +33,7 @@ func TestSet(t *testing.T) {
 		t.Error("a CLI without a command")
 	}
 	for given, want := range map[string]string{
-		"cluade": "claude", "claud": "claude", "codx": "codex", "open-code": "opencode", "Claude": "claude", "zedd": "zed", "vim": "", "": "",
+		"cluade": "claude", "claud": "claude", "codx": "codex", "open-code": "opencode", "Claude": "claude", "zedd": "zed", "emacs": "", "": "",
 	} {
 		if got := set.Nearest(given); got != want {
 			t.Errorf("nearest of %q: %q", given, got)
@@ -132,7 +133,7 @@ func TestLookedAts(t *testing.T) {
 			t.Errorf("paw does not know %s", looked.CLI)
 		}
 	}
-	if !slices.Equal(names, fakemodel.CLIs) {
+	if !slices.Equal(names, append(slices.Clone(fakemodel.CLIs), "kimi")) {
 		t.Errorf("the table has %v, the scripted server is for %v", names, fakemodel.CLIs)
 	}
 }

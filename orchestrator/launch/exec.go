@@ -220,7 +220,7 @@ func readLaunch(path string) (launchFile, error) {
 // and CLIs' marks of nesting, then the project's variables, those recorded at the first launch,
 // those that the CLI's driver wants, and paw's own.
 func Environment(a app.Agent, generation int, c cli.Command) []string {
-	set := app.Variables(a.App.Specs().WithProgram(cli.Scrub(a.App.UserEnv()), a.Record, c.Argv[0]))
+	set := app.Variables(a.App.Specs().WithProgram(cli.Scrub(a.App.UserEnv()), a.Record, c.Argv...))
 	maps.Copy(set, a.ProjectVariables())
 	for name, value := range a.App.Specs().Recorded(a.Record) {
 		if set[name] = value; value == "" {

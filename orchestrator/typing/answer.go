@@ -98,18 +98,17 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 }
 
 // reply answers a permission by its id on the CLI's channel, and reports whether it did. Answers
-// that hold for longer than once, questions that are no permission, and answers that the channel
-// refuses are left to the keys.
+// that the channel does not know or refuses, and questions that are no permission, are left to the keys.
 func (t answerer) reply(ctx context.Context, asked *Asked, took cli.Option) (bool, error) {
 	means := took.Means()
-	if asked.permission == "" || means != cli.MeansYes && means != cli.MeansNo {
+	if asked.permission == "" || !asked.offered && means != cli.MeansYes && means != cli.MeansNo {
 		return false, nil
 	}
 	if now, err := t.asked(ctx); err != nil || now.permission != asked.permission {
 		return false, nil //nolint:nilerr // take looks, too, and says why
 	}
 	t.App.Step("answer.key")
-	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, means == cli.MeansYes)
+	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, took)
 	switch {
 	case errors.Is(err, cli.ErrNotHandedOver):
 		return false, nil
@@ -141,6 +140,7 @@ type Asked struct {
 	Since time.Time
 
 	permission string // id with which the CLI's channel can answer, "" where only keys do
+	offered    bool   // the options are those of the channel, which knows all of them
 }
 
 // pick returns the index of the only option that an answer means. Numbers and words count only if
@@ -309,8 +309,10 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	if err != nil {
 		return nil, t.shut(err)
 	}
-	question := seen.Question
+	question, offered := seen.Question, waits && permission.Options != nil
 	switch covered := question == nil || question.Outside; {
+	case offered:
+		question = &cli.Question{Text: "asks for permission: " + permission.Question, Options: permission.Options}
 	case !covered:
 	case waits && t.App.Now().Sub(*last.WaitingSince) > drawLag: // something covers the question
 		question = &cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}
@@ -320,7 +322,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		refused := t.refusal("%s, and its screen shows no question that paw can answer", observe.WaitsFor(session.AgentStatus{Reason: last.Question}))
 		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
-	asked := &Asked{Question: *question, Agent: t.Record.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince}
+	asked := &Asked{Question: *question, Agent: t.Record.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince, offered: offered}
 	if waits && !question.Confirms {
 		asked.permission = permission.ID
 	}

@@ -122,7 +122,7 @@ func (c channel) Permission(context.Context) (cli.Permission, bool) {
 	return cli.Permission{ID: files[0], Question: question}, !free && err == nil && isNew && !strings.Contains(question, "\n")
 }
 
-func (c channel) Reply(ctx context.Context, id string, grant bool) error {
+func (c channel) Reply(ctx context.Context, id string, took cli.Option) error {
 	if now, ok := c.Permission(ctx); !ok || now.ID != id {
 		return cli.ErrNotHandedOver
 	}
@@ -132,7 +132,7 @@ func (c channel) Reply(ctx context.Context, id string, grant bool) error {
 	}
 	defer file.Close()
 	answer := refused
-	if grant {
+	if took.Means() == cli.MeansYes {
 		answer = granted
 	}
 	_, err = file.WriteString(answer)

@@ -10,6 +10,7 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/acp"
 	"paw/orchestrator/cli/aider"
 	"paw/orchestrator/cli/claude"
 	"paw/orchestrator/cli/codex"
@@ -33,19 +34,25 @@ type Set struct {
 var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, gemini.Driver, qwen.Driver, copilot.Driver, pi.Driver, aider.Driver, demo.Driver}
 
 // New returns the known CLIs and those of cfg. An entry of cfg for a known CLI adds to it: its
-// command is a wrapper for the program, unless the entry also has resume, which makes it a CLI of
-// its own.
+// command is a wrapper for the program, unless the entry also has resume, or the CLI is known by its
+// name alone, which makes it a CLI of its own. With acp the entry is an agent that speaks ACP.
 func New(cfg map[string]config.CLI) Set {
 	set := Set{clis: map[string]cli.CLI{}}
 	for _, d := range drivers {
 		set.names = append(set.names, d.Name())
 		set.clis[d.Name()] = cli.CLI{Driver: d}
 	}
+	for _, name := range slices.Sorted(maps.Keys(acp.Known)) {
+		set.names = append(set.names, name)
+		set.clis[name] = cli.CLI{Driver: acp.Driver(name, acp.Known[name])}
+	}
 	for _, name := range slices.Sorted(maps.Keys(cfg)) {
 		c := cfg[name]
 		known, ok := set.clis[name]
 		switch {
-		case len(c.Command) > 0 && (!ok || len(c.Resume) > 0):
+		case len(c.ACP) > 0:
+			set.clis[name] = cli.Configure(acp.Driver(name, c.ACP), nil, c.Args, c.Env)
+		case len(c.Command) > 0 && (!ok || len(c.Resume) > 0 || acp.Known[name] != nil):
 			set.clis[name] = cli.Configure(custom{cli.Named{Of: name, Known: factsOf(c)}, c}, nil, c.Args, c.Env)
 		case ok:
 			set.clis[name] = cli.Configure(known.Driver, c.Command, c.Args, c.Env)

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// CLIs lists the names that Prepare knows, except demo, which uses no model.
+// CLIs lists the names that Prepare knows, except kimi, which speaks ACP, and demo, which uses no model.
 var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi"}
 
 // key is the API key of every CLI; the server accepts any.
@@ -41,11 +41,11 @@ func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 	prepare, ok := map[string]func(*home) []string{
 		"claude": (*home).claude, "codex": (*home).codex, "opencode": (*home).opencode,
 		"gemini": (*home).gemini, "qwen": (*home).qwen, "copilot": (*home).copilot,
-		"pi":   (*home).pi,
+		"pi": (*home).pi, "kimi": (*home).kimi,
 		"demo": func(*home) []string { return nil },
 	}[cli]
 	if !ok {
-		return nil, fmt.Errorf("%s: unknown CLI, it is one of %s", cli, strings.Join(CLIs, ", ")+" or demo")
+		return nil, fmt.Errorf("%s: unknown CLI, it is one of %s", cli, strings.Join(CLIs, ", ")+", kimi or demo")
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -281,6 +281,32 @@ func (h *home) pi() []string {
 }
 `, AskPrefix))
 	return []string{"PI_OFFLINE=1", "PI_TELEMETRY=0"}
+}
+
+// kimi writes kimi's configuration. The first rule that fits a command counts.
+func (h *home) kimi() []string {
+	h.write(".kimi-code/config.toml", fmt.Sprintf(`default_model = "scripted"
+
+[providers.scripted]
+type = "openai"
+base_url = %q
+api_key = %q
+
+[models.scripted]
+provider = "scripted"
+model = %q
+max_context_size = 100000
+capabilities = ["tool_use"]
+
+[[permission.rules]]
+decision = "ask"
+pattern = "Bash(%s*)"
+
+[[permission.rules]]
+decision = "allow"
+pattern = "Bash"
+`, h.baseURL+"/v1", key, Model, AskPrefix))
+	return []string{"KIMI_CODE_HOME=" + filepath.Join(h.dir, ".kimi-code"), "KIMI_CODE_NO_AUTO_UPDATE=1", "KIMI_CODE_DANGEROUS_COMMAND_GUARD=0"}
 }
 
 // Manners describe the behaviour of a CLI at its terminal where the CLIs differ.

@@ -174,9 +174,9 @@ func (c channel) Permission(ctx context.Context) (cli.Permission, bool) {
 	return cli.Permission{ID: all[0].ID, Question: questions.Title(words)}, true
 }
 
-func (c channel) Reply(ctx context.Context, id string, grant bool) error {
+func (c channel) Reply(ctx context.Context, id string, took cli.Option) error {
 	reply := "reject"
-	if grant {
+	if took.Means() == cli.MeansYes {
 		reply = "once"
 	}
 	return c.call(ctx, http.MethodPost, "/permission/"+url.PathEscape(id)+"/reply", map[string]string{"reply": reply}, nil)

@@ -9,6 +9,7 @@ import (
 
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
+	"paw/orchestrator/cli/internal/inbox"
 	"paw/orchestrator/cli/internal/questions"
 	"paw/session/turn"
 )
@@ -22,13 +23,13 @@ func (driver) extension(s cli.Spec) cli.Command {
 	if s.Hook == "" {
 		return cli.Command{}
 	}
-	channel := channelOf(s)
+	channel := inbox.Of(s, "pi")
 	source := strings.NewReplacer(
 		"@HOOK@", string(hooks.JSON(s.Hook)), "@LONG@", strconv.Itoa(hooks.Patience), "@SHORT@", strconv.Itoa(hooks.Moment),
-		"@LISTENS@", string(hooks.JSON(channel.listens)), "@INBOX@", string(hooks.JSON(channel.inbox)),
+		"@LISTENS@", string(hooks.JSON(channel.Listens)), "@INBOX@", string(hooks.JSON(channel.Path)),
 	).Replace(extensionSource)
 	file := cli.File{Path: filepath.Join(s.StateDir, "paw-pi.js"), Content: []byte(source)}
-	return cli.Command{Argv: []string{"-e", file.Path}, Files: append([]cli.File{file}, channel.files()...)}
+	return cli.Command{Argv: []string{"-e", file.Path}, Files: append([]cli.File{file}, channel.Files()...)}
 }
 
 // hookPayload has the fields of all events of the extension.

@@ -12,6 +12,7 @@ import (
 
 	"paw/config/disk"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/inbox"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/streams"
@@ -32,6 +33,8 @@ var facts = cli.Facts{
 	// The event comes from the extension, which pi loads before it draws its box.
 	Ready: cli.Ready{Event: true, Box: true, Settle: 200 * time.Millisecond},
 }
+
+func (driver) Channel(s cli.Spec) cli.Channel { return inbox.Of(s, "pi") }
 
 func (p driver) Launch(s cli.Spec) (cli.Command, error) { return p.command(s) }
 

@@ -106,7 +106,8 @@ func (c channel) Permission(context.Context) (cli.Permission, bool) {
 	return cli.Permission{}, false
 }
 
-func (c channel) Reply(ctx context.Context, id string, grant bool) error {
+func (c channel) Reply(ctx context.Context, id string, took cli.Option) error {
+	grant := took.Means() == cli.MeansYes
 	said, err := c.call(ctx, command{Type: "confirmation_response", RequestID: id, Allowed: &grant})
 	if err == nil && said[id].Subtype == "error" {
 		return fmt.Errorf("%w: %s", cli.ErrNotHandedOver, said[id].Error)

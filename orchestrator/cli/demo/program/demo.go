@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -22,7 +23,7 @@ import (
 	"github.com/google/uuid"
 
 	"paw/orchestrator/cli"
-	"paw/session/history"
+	"paw/orchestrator/cli/internal/plain"
 	"paw/worktree/git"
 )
 
@@ -61,7 +62,7 @@ func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
 		return exitOK
 	}
 	a, err := newAgent(o, env)
-	var unknown *unknownError
+	var unknown *plain.UnknownError
 	switch {
 	case errors.As(err, &unknown): // scripts look for exactly this line, which other CLIs print too
 		fmt.Fprintln(errw, unknown)
@@ -82,52 +83,72 @@ func newAgent(o options, env []string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	var c *conversation
+	var r *plain.Record
 	if o.fork != "" {
-		c, err = forkConversation(folder, o.id, o.fork)
+		r, err = plain.Fork(folder, o.id, o.fork)
 	} else {
-		c, err = openConversation(folder, o.id, o.resume)
+		r, err = plain.Open(folder, o.id, o.resume)
 	}
 	if err != nil {
 		return nil, err
 	}
-	a := &agent{dir: dir, env: cli.Without(git.Unbound(env), []string{HookVariable}), conversation: c}
-	a.report = a.reporter(env)
+	a := &agent{dir: dir, env: cli.Without(git.Unbound(env), []string{HookVariable}), record: r}
+	r.ReportTo(cli.Getenv(env, HookVariable), "demo", dir, a.env)
 	return a, nil
 }
 
 func (a *agent) run(o options, in io.Reader, out, errw io.Writer) int {
-	defer a.conversation.close()
+	defer a.record.Close()
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	begin := Entry{Event: started, Directory: a.dir, PID: os.Getpid()}
+	begin := plain.Entry{Event: plain.Started, Directory: a.dir, PID: os.Getpid()}
 	var code int
 	if o.headless {
-		a.emit(begin)
+		a.record.Emit(begin)
 		code = a.headless(o.prompt, signals, out, errw)
 	} else {
 		code = a.interactive(begin, o, signals, in, out)
 	}
-	a.emit(Entry{Event: exited, Code: &code})
+	a.record.Emit(plain.Entry{Event: plain.Exited, Code: &code})
 	return code
+}
+
+// HookVariable names the program that is called for every event, as `PROGRAM hook demo EVENT` with
+// a report on its standard input. It is removed from the environment of the agent's children: their
+// turns are not this agent's.
+const HookVariable = "PAW_HOOK"
+
+// Folder returns the folder of all conversations. It follows the XDG base directory specification,
+// which ignores relative paths.
+func Folder(env []string) (string, error) {
+	state := cli.Getenv(env, "XDG_STATE_HOME")
+	if !filepath.IsAbs(state) {
+		home := cli.Getenv(env, "HOME")
+		if home == "" {
+			return "", errors.New("conversation: neither XDG_STATE_HOME nor HOME is set")
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "paw", "demo"), nil
 }
 
 // headless runs one turn without a terminal.
 func (a *agent) headless(prompt string, signals <-chan os.Signal, out, errw io.Writer) int {
-	t := a.begin(prompt)
+	w := &work{agent: a}
+	t := plain.NewTurn(prompt, w.run)
 	for {
 		select {
 		case s := <-signals:
 			if !a.ignores(s) {
-				t.cancel(signalError{s.(syscall.Signal)})
+				t.Cancel(plain.Signal{Signal: s.(syscall.Signal)})
 			}
-		case <-t.said: // the whole answer is printed at the end
-		case <-t.asked:
-			t.answers <- false
-		case err := <-t.done:
-			if answer := t.text(); answer != "" {
+		case <-t.Said: // the whole answer is printed at the end
+		case <-t.Asked:
+			t.Answers <- -1
+		case err := <-t.Done:
+			if answer := w.text(); answer != "" {
 				fmt.Fprintln(out, answer)
 			}
 			return exitCode(err, errw)
@@ -137,16 +158,16 @@ func (a *agent) headless(prompt string, signals <-chan os.Signal, out, errw io.W
 
 // exitCode prints why a headless turn failed and returns the exit code for it.
 func exitCode(err error, errw io.Writer) int {
-	var exit exitRequest
+	var exit plain.Exit
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &exit):
-		return exit.code
+		return exit.Code
 	}
 	fmt.Fprintf(errw, "demo: error: %v\n", err)
-	if end, ok := errors.AsType[signalError](err); ok {
-		return end.code()
+	if end, ok := errors.AsType[plain.Signal](err); ok {
+		return end.Code()
 	}
 	return exitError
 }
@@ -154,29 +175,9 @@ func exitCode(err error, errw io.Writer) int {
 // agent is one run of the demo CLI, with the directory it works in and the conversation it
 // continues.
 type agent struct {
-	dir          string
-	env          []string
-	conversation *conversation
-
-	// report is called with every event after it was recorded, in order and never concurrently; it
-	// may block. nil means that no hook program listens.
-	report func(Entry)
-}
-
-// message records a message of the user or the agent.
-func (a *agent) message(role history.Role, content string) {
-	a.conversation.append(Entry{Role: role, Content: content, Timestamp: time.Now().UTC()})
-}
-
-// emit records an event and reports it to the hook program.
-func (a *agent) emit(e Entry) {
-	e.Type, e.Turn, e.Timestamp = "event", a.conversation.turn, time.Now().UTC()
-	line := e
-	line.Prompt = ""
-	a.conversation.append(line)
-	if a.report != nil {
-		a.report(e)
-	}
+	dir    string
+	env    []string
+	record *plain.Record
 }
 
 // ignores reports whether s is the SIGHUP of a lost terminal that the agent is told to survive.
@@ -298,7 +299,7 @@ func parseOptions(args []string) (options, error) {
 		return options{}, errors.New("--resume: not together with --session-id")
 	case o.resume && given["fork"]:
 		return options{}, errors.New("--resume: not together with --fork")
-	case !validID().MatchString(o.id):
+	case !plain.ValidID().MatchString(o.id):
 		return options{}, fmt.Errorf("--session-id: %q is not an id of letters, digits, _ and -", o.id)
 	}
 	if o.resume {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"paw/orchestrator/cli/internal/plain"
 )
 
 // TestMain lets the test binary be the demo CLI, for tests that need it as a process.
@@ -77,9 +79,9 @@ func (p *place) transcript(id string) string {
 	return filepath.Join(p.root, "state", "paw", "demo", id+".jsonl")
 }
 
-func (p *place) entries(id string) []Entry {
+func (p *place) entries(id string) []plain.Entry {
 	content, _ := os.ReadFile(p.transcript(id))
-	return parseEntries(content)
+	return plain.Parse(content)
 }
 
 // events returns the names of a conversation's events.

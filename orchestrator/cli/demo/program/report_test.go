@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"paw/orchestrator/cli/internal/plain"
 )
 
 // hooks installs a hook program that writes down each call, and then does what the script says.
@@ -27,7 +29,7 @@ func (p *place) hooks(script string) (calls func() []string) {
 		var calls []string
 		for line := range strings.Lines(string(content)) {
 			words, payload, _ := strings.Cut(line, "\t")
-			var r Report
+			var r plain.Report
 			if err := json.Unmarshal([]byte(payload), &r); err != nil {
 				p.t.Fatal(err)
 			}
@@ -105,7 +107,7 @@ func TestHooksAreNotInherited(t *testing.T) {
 	}
 	var answer string
 	for _, e := range p.entries("c1") {
-		if e.Event == turnEnded {
+		if e.Event == plain.TurnEnded {
 			answer = e.Answer
 		}
 	}

@@ -13,38 +13,19 @@ import (
 	"time"
 
 	"paw/config/poll"
+	"paw/orchestrator/cli/internal/plain"
 	"paw/orchestrator/cli/internal/steps"
 	"paw/session/history"
-	turnlog "paw/session/turn"
+	"paw/session/turn"
 )
 
-// turn runs one prompt in a goroutine of its own. Its creator reads said and asked until done
-// yields the error, and answers each question, unless the turn is cancelled.
-type turn struct {
+// work is what one prompt makes the agent do.
+type work struct {
 	*agent
-	prompt  string
+	*plain.Turn
 	answer  []string // texts so far; owned by the turn until it is done
 	outcome string   // footer of the next commit
-
-	cancel  context.CancelCauseFunc // called with a signalError
-	said    chan string
-	asked   chan string
-	answers chan bool
-	done    chan error // yields nil, exitRequest, signalError, or the failure
 }
-
-// exitRequest is the step exit, which ends the turn and the program.
-type exitRequest struct{ code int }
-
-func (e exitRequest) Error() string { return fmt.Sprintf("exit %d", e.code) }
-
-// signalError ends a turn from outside: SIGINT is the user's interrupt, other signals end the
-// program.
-type signalError struct{ syscall.Signal }
-
-func (e signalError) Error() string { return e.String() }
-
-func (e signalError) code() int { return 128 + int(e.Signal) }
 
 // limitReached ends a turn as a usage limit does.
 type limitReached struct{ until time.Time }
@@ -72,25 +53,15 @@ func exiting(s *steps.Step) error {
 	return nil
 }
 
-func (a *agent) begin(prompt string) *turn {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	t := &turn{agent: a, prompt: prompt, cancel: cancel, said: make(chan string), asked: make(chan string),
-		answers: make(chan bool, 1), done: make(chan error, 1)}
-	go func() {
-		defer cancel(nil)
-		t.done <- t.run(ctx)
-	}()
-	return t
-}
-
 // run does what the prompt says and records the turn.
-func (t *turn) run(ctx context.Context) error {
-	t.conversation.turn++
-	t.emit(Entry{Event: turnStarted, Prompt: t.prompt})
-	t.message(history.RoleUser, t.prompt)
+func (t *work) run(ctx context.Context, of *plain.Turn) error {
+	t.Turn = of
+	t.record.Turn++
+	t.record.Emit(plain.Entry{Event: plain.TurnStarted, Prompt: t.Prompt})
+	t.record.Message(history.RoleUser, t.Prompt)
 	err := t.work(ctx)
 	if answer := t.text(); answer != "" {
-		t.message(history.RoleAssistant, answer)
+		t.record.Message(history.RoleAssistant, answer)
 	}
 	if errors.Is(err, errRefused) {
 		err = nil // the answer says that the step was refused
@@ -99,27 +70,27 @@ func (t *turn) run(ctx context.Context) error {
 		err = context.Cause(ctx)
 	}
 	if err == nil {
-		err = t.conversation.err
+		err = t.record.Err
 	}
 	switch {
 	case err == nil:
-		t.emit(Entry{Event: turnEnded, Answer: t.text()})
-	case errors.Is(err, signalError{syscall.SIGINT}):
-		t.emit(Entry{Event: interrupted})
-	case !errors.As(err, new(exitRequest)) && !errors.As(err, new(signalError)):
-		e := Entry{Event: failed, Error: err.Error()}
+		t.record.Emit(plain.Entry{Event: plain.TurnEnded, Answer: t.text()})
+	case errors.Is(err, plain.Signal{Signal: syscall.SIGINT}):
+		t.record.Emit(plain.Entry{Event: plain.Interrupted})
+	case !errors.As(err, new(plain.Exit)) && !errors.As(err, new(plain.Signal)):
+		e := plain.Entry{Event: plain.Failed, Error: err.Error()}
 		if limit := (limitReached{}); errors.As(err, &limit) {
 			e.Until = &limit.until
 		}
-		t.emit(e)
+		t.record.Emit(e)
 	}
 	return err
 }
 
-func (t *turn) text() string { return strings.Join(t.answer, "\n") }
+func (t *work) text() string { return strings.Join(t.answer, "\n") }
 
-func (t *turn) work(ctx context.Context) error {
-	all, err := grammar.Parse(t.prompt)
+func (t *work) work(ctx context.Context) error {
+	all, err := grammar.Parse(t.Prompt)
 	if err != nil {
 		return err
 	}
@@ -128,7 +99,7 @@ func (t *turn) work(ctx context.Context) error {
 	}
 	for _, s := range all {
 		if s.Verb == "say" || s.Verb == "run" {
-			t.conversation.append(Entry{Type: TypeStep, Step: s.Verb, Content: s.Text, Turn: t.conversation.turn, Timestamp: time.Now()})
+			t.record.Append(plain.Entry{Type: plain.TypeStep, Step: s.Verb, Content: s.Text, Turn: t.record.Turn})
 		}
 		if err := t.do(ctx, s); err != nil {
 			return err
@@ -141,16 +112,16 @@ func (t *turn) work(ctx context.Context) error {
 }
 
 // note handles a plain prompt: it appends the prompt to NOTES.md and commits.
-func (t *turn) note(ctx context.Context) error {
+func (t *work) note(ctx context.Context) error {
 	const notes = "NOTES.md"
-	if err := t.write(notes, t.prompt, os.O_APPEND); err != nil {
+	if err := t.write(notes, t.Prompt, os.O_APPEND); err != nil {
 		return err
 	}
 	if _, err := t.git(ctx, "", "add", notes); err != nil {
 		return err
 	}
 	t.outcome = "success"
-	return t.commit(ctx, cmp.Or(subject(turnlog.Prompt(t.prompt).Task()), "Take a note"))
+	return t.commit(ctx, cmp.Or(subject(turn.Prompt(t.Prompt).Task()), "Take a note"))
 }
 
 // subject returns the first line of text, cut to 60 characters.
@@ -160,7 +131,7 @@ func subject(text string) string {
 	return strings.TrimSpace(string(runes[:min(len(runes), 60)]))
 }
 
-func (t *turn) do(ctx context.Context, s steps.Step) error {
+func (t *work) do(ctx context.Context, s steps.Step) error {
 	switch s.Verb {
 	case "write":
 		return t.write(s.Path, s.Text, os.O_TRUNC)
@@ -194,31 +165,31 @@ func (t *turn) do(ctx context.Context, s steps.Step) error {
 	case "limit":
 		return limitReached{time.Now().Add(s.Duration)}
 	case "exit":
-		return exitRequest{s.Number}
+		return plain.Exit{Code: s.Number}
 	}
 	return nil
 }
 
-func (t *turn) say(ctx context.Context, text string) {
+func (t *work) say(ctx context.Context, text string) {
 	t.answer = append(t.answer, text)
 	select {
-	case t.said <- text:
+	case t.Said <- plain.Said{Text: text}:
 	case <-ctx.Done():
 	}
 }
 
 // ask waits for the user's permission.
-func (t *turn) ask(ctx context.Context, question string) error {
+func (t *work) ask(ctx context.Context, question string) error {
 	select {
-	case t.asked <- question:
+	case t.Asked <- plain.Question{Text: question, Keys: "yn"}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	t.emit(Entry{Event: waiting, Question: question})
+	t.record.Emit(plain.Entry{Event: plain.Waiting, Question: question})
 	select {
-	case granted := <-t.answers:
-		t.emit(Entry{Event: answered, Question: question, Answer: letter(granted)})
-		if granted {
+	case n := <-t.Answers:
+		t.record.Emit(plain.Entry{Event: plain.Answered, Question: question, Answer: letter(n == 0)})
+		if n == 0 {
 			return nil
 		}
 		t.say(ctx, "refused: "+question)
@@ -235,7 +206,7 @@ func letter(granted bool) string {
 	return "n"
 }
 
-func (t *turn) path(name string) string {
+func (t *work) path(name string) string {
 	if filepath.IsAbs(name) {
 		return name
 	}
@@ -243,7 +214,7 @@ func (t *turn) path(name string) string {
 }
 
 // write puts text and a newline into a file; mode is os.O_TRUNC or os.O_APPEND.
-func (t *turn) write(name, text string, mode int) error {
+func (t *work) write(name, text string, mode int) error {
 	path := t.path(name)
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
@@ -257,7 +228,7 @@ func (t *turn) write(name, text string, mode int) error {
 }
 
 // commit commits the index, with the footer of the step outcome.
-func (t *turn) commit(ctx context.Context, message string) error {
+func (t *work) commit(ctx context.Context, message string) error {
 	if t.outcome != "" {
 		message += "\n\noutcome: " + t.outcome
 		t.outcome = ""

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"paw/orchestrator/cli/internal/plain"
 )
 
 func TestPlainPromptCommits(t *testing.T) {
@@ -201,7 +203,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var heard []string
-	a.report = func(e Entry) {
+	a.record.Report = func(e plain.Entry) {
 		if got := p.entries("a"); got[len(got)-1].Event != e.Event {
 			t.Errorf("%s is reported before it is recorded", e.Event)
 		}

@@ -33,6 +33,7 @@ func OfTool(tool string, input json.RawMessage) string {
 	var arguments struct {
 		Command   any    `json:"command"` // a text, or a list of words
 		FilePath  string `json:"file_path"`
+		FileName  string `json:"fileName"`
 		Path      string `json:"path"`
 		URL       string `json:"url"`
 		Query     string `json:"query"`
@@ -62,7 +63,7 @@ func OfTool(tool string, input json.RawMessage) string {
 		}
 	}
 	for _, detail := range []string{
-		command, arguments.FilePath, arguments.Path, arguments.URL, arguments.Query, arguments.Pattern, arguments.Prompt,
+		command, arguments.FilePath, arguments.FileName, arguments.Path, arguments.URL, arguments.Query, arguments.Pattern, arguments.Prompt,
 	} {
 		if detail = strings.TrimSpace(detail); detail != "" {
 			return Title(tool + ": " + detail)

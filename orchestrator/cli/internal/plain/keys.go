@@ -1,4 +1,4 @@
-package program
+package plain
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+
+	"paw/orchestrator/cli/internal/questions"
 )
 
 // key is typed or pasted text, or one of the special keys below.
@@ -25,9 +27,10 @@ const (
 	keyBackspace = 0x7f
 )
 
+// What a terminal puts around what it pastes.
 const (
 	pasteBegin = "\x1b[200~"
-	pasteEnd   = "\x1b[201~"
+	PasteEnd   = "\x1b[201~"
 )
 
 // decoder turns the bytes of a terminal into keys, however the bytes are split into chunks.
@@ -64,7 +67,7 @@ func (d *decoder) settle() {
 // returns.
 func (d *decoder) inPaste(b byte) {
 	d.paste = append(d.paste, b)
-	if text, ended := bytes.CutSuffix(d.paste, []byte(pasteEnd)); ended {
+	if text, ended := bytes.CutSuffix(d.paste, []byte(PasteEnd)); ended {
 		d.add(keyPaste, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)))
 		d.pasting, d.paste = false, nil
 	}
@@ -151,26 +154,26 @@ func openTerminal(in io.Reader, out io.Writer) *terminal {
 		return t
 	}
 	t.raw = true
-	t.print("\x1b[?2004h")
+	t.Print("\x1b[?2004h")
 	t.close = func() {
-		t.print("\x1b[?2004l")
+		t.Print("\x1b[?2004l")
 		_ = term.Restore(int(f.Fd()), before)
 	}
 	return t
 }
 
-// print writes text and ignores errors: an agent may survive its terminal.
-func (t *terminal) print(text string) {
+// Print writes text and ignores errors: an agent may survive its terminal.
+func (t *terminal) Print(text string) {
 	if t.raw {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	_, _ = io.WriteString(t.out, text)
 }
 
-// visible replaces control characters of pasted text, so that they do nothing to the terminal.
+// visible replaces the control characters of a text, so that they do nothing to the terminal.
 func visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
 			return '·'
 		}
 		return r
@@ -179,5 +182,8 @@ func visible(text string) string {
 
 // spoken formats a message: on lines of its own, all but the first indented.
 func spoken(who, text string) string {
-	return who + ": " + strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", len(who)+2)) + "\n"
+	return who + ": " + strings.ReplaceAll(visible(text), "\n", "\n"+strings.Repeat(" ", len(who)+2)) + "\n"
 }
+
+// toolLine formats a call of a tool.
+func toolLine(title string) string { return visible("· "+questions.Title(title)) + "\n" }

@@ -1,4 +1,4 @@
-package program
+package plain
 
 import (
 	"slices"
@@ -87,7 +87,9 @@ func FuzzDecoder(f *testing.F) {
 }
 
 func TestVisible(t *testing.T) {
-	expect(t, "visible", visible("a\x1b[2Jb\r\n\tç\x7f"), "a·[2Jb·\n\tç·")
+	if got := visible("a\x1b[2Jb\r\n\tç\x7f"); got != "a·[2Jb·\n\tç·" {
+		t.Errorf("visible: %q", got)
+	}
 	if strings.Contains(spoken("demo", "a\nb"), "\nb") {
 		t.Error("the second line is not indented")
 	}

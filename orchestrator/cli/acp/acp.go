@@ -1,0 +1,286 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"paw/config/poll"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/inbox"
+	"paw/orchestrator/cli/internal/plain"
+	"paw/orchestrator/cli/internal/prompts"
+	"paw/orchestrator/cli/internal/records"
+	"paw/session/history"
+	"paw/session/turn"
+)
+
+// kind is the begin of the names of a launch's files.
+const kind = "acp"
+
+// Known lists the commands of agents that speak the protocol, by the names that users type.
+var Known = map[string][]string{
+	"auggie": {"auggie", "--acp"},
+	"cline":  {"cline", "--acp"},
+	"cursor": {"cursor-agent", "acp"},
+	"droid":  {"droid", "exec", "--output-format", "acp"},
+	"goose":  {"goose", "acp"},
+	"junie":  {"junie", "--acp=true"},
+	"kimi":   {"kimi", "acp"},
+	"kiro":   {"kiro-cli", "acp"},
+	"vibe":   {"vibe-acp"},
+}
+
+type driver struct {
+	cli.Named
+	plain.Reader
+	command []string
+}
+
+// Driver returns the driver of an agent, with the command that has it speak the protocol.
+func Driver(name string, command []string) cli.Driver {
+	return driver{cli.Named{Of: name, Known: cli.Facts{
+		ChoosesID: true, Rare: slices.Equal(command, Known[name]), Metered: true, OwnHooks: true, Resume: "where the agent can", Turns: "exact, from the protocol",
+		Ready: cli.Ready{Event: true, Box: true, Clear: []string{"C-u"}},
+	}}, plain.Reader{Who: name}, command}
+}
+
+func (d driver) Program() string { return d.command[0] }
+
+// launch is what Main is told.
+type launch struct {
+	Name, State, ID, Hook string
+	Prompt                string   // of the only turn, which has no terminal; "" for a pane
+	Again                 bool     // the conversation exists
+	Agent                 []string // command of the agent
+}
+
+// words returns the launch as arguments; launchOf reads them.
+func (l launch) words() []string {
+	again := "new"
+	if l.Again {
+		again = "again"
+	}
+	return append([]string{l.Name, l.State, l.ID, again, l.Hook, l.Prompt}, l.Agent...)
+}
+
+func launchOf(words []string) (launch, bool) {
+	if len(words) < 7 {
+		return launch{}, false
+	}
+	return launch{Name: words[0], State: words[1], ID: words[2], Again: words[3] == "again", Hook: words[4], Prompt: words[5], Agent: words[6:]}, true
+}
+
+// folder returns the folder of the conversations of paw's agent.
+func (l launch) folder() string { return filepath.Join(l.State, kind) }
+
+// Launch leaves the first prompt to the channel.
+func (d driver) Launch(s cli.Spec) (cli.Command, error) {
+	if s.Prompt != "" {
+		return cli.Command{}, &cli.PromptError{CLI: d.Name(), Send: true, Reason: "takes prompts once it runs"}
+	}
+	return d.start(s, false), nil
+}
+
+func (d driver) Resume(s cli.Spec) (cli.Command, error) {
+	s.Prompt = ""
+	return d.start(s, true), nil
+}
+
+// Headless has the program print what it records.
+func (d driver) Headless(s cli.Spec) (cli.Command, error) {
+	found, err := d.Conversation(context.Background(), s)
+	s.Hook = ""
+	command := d.start(s, found.Found)
+	command.Files = nil
+	return command, cmp.Or(err, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt))
+}
+
+// HeadlessLine returns what the agent says, and a line for each call of a tool.
+func (driver) HeadlessLine(line []byte) string {
+	var e plain.Entry
+	switch _ = json.Unmarshal(line, &e); {
+	case e.Type == plain.TypeChunk:
+		return e.Content
+	case e.Type == plain.TypeTool:
+		return "\n· " + e.Content + "\n"
+	case e.Event == plain.TurnEnded:
+		return "\n"
+	}
+	return ""
+}
+
+func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
+	failed := &cli.TurnError{CLI: d.Name(), ExitCode: exitCode}
+	for _, e := range plain.Parse(stdout) {
+		switch e.Event {
+		case plain.TurnEnded:
+			return e.Answer, nil
+		case plain.Failed:
+			failed.Message = e.Error
+		}
+	}
+	return "", failed
+}
+
+func (d driver) start(s cli.Spec, again bool) cli.Command {
+	program, err := os.Executable()
+	if err != nil {
+		program = s.Hook
+	}
+	agent := slices.Concat([]string{s.Executable}, d.command[1:], s.Args)
+	l := launch{Name: d.Name(), State: s.StateDir, ID: s.ConversationID, Hook: s.Hook, Prompt: s.Prompt, Again: again, Agent: agent}
+	return cli.Command{Argv: append([]string{program, "__acp"}, l.words()...), Files: inbox.Of(s, kind).Files()}
+}
+
+func (driver) file(s cli.Spec) string {
+	return filepath.Join(launch{State: s.StateDir}.folder(), s.ConversationID+".jsonl")
+}
+
+// Types of lines beside those of every plain conversation.
+const (
+	typeSession = "session" // Content: a Session
+	typeUsage   = "usage"   // Content: tokens
+)
+
+// sessions returns the sessions that the agent has opened for a conversation.
+func sessions(file string) (all []Session, err error) {
+	err = records.EachLine(file, func(e plain.Entry) bool {
+		var one Session
+		if e.Type == typeSession && json.Unmarshal([]byte(e.Content), &one) == nil {
+			all = append(all, one)
+		}
+		return true
+	})
+	return all, err
+}
+
+// Conversation finds the record of an id; the agent must be able to open its conversation again.
+func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
+	file := d.file(s)
+	found, err := records.Lookup(file, d.Name()+" has no conversation of this id", func(e plain.Entry) bool { return e.Role == history.RoleUser })
+	if all, _ := sessions(file); found.Resumable && len(all) > 0 && !all[len(all)-1].Loads {
+		found.Resumable, found.NewID, found.Reason = false, true, d.Name()+" cannot open a conversation again"
+	}
+	return found, err
+}
+
+// History reads the record.
+func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
+	var all []plain.Entry
+	t, err := records.ReadTalk(ctx, d, s, func(e plain.Entry) { all = append(all, e) })
+	for _, e := range plain.Joined(all) {
+		switch {
+		case e.Type == plain.TypeTool:
+			t.Call(e.Timestamp, history.ToolCall{ID: e.ID, Name: e.Content, Arguments: e.Input})
+		case e.Type == plain.TypeResult:
+			t.Result(e.Timestamp, e.ID, e.Content)
+		case e.Role != "":
+			t.Say(e.Role, e.Timestamp, e.Content)
+		case e.Event == plain.Interrupted:
+			t.Notice(e.Timestamp, records.StoppedByUser)
+		case e.Event == plain.Failed:
+			t.Notice(e.Timestamp, e.Error)
+		case e.Type == typeSession:
+			var one Session
+			if json.Unmarshal([]byte(e.Content), &one) == nil && one.Anew != "" {
+				t.Notice(e.Timestamp, "the conversation begins anew: "+one.Anew)
+			}
+		case e.Type != plain.TypeEvent && e.Type != plain.TypeQueued && e.Type != typeUsage:
+			t.Strange(e.Type, e.Content != "")
+		}
+	}
+	return t.Transcript, err
+}
+
+// Uses reads what the agent has told at the ends of turns.
+func (d driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
+	var before tokens // sums at the turn before
+	return records.Uses(ctx, d, s, typeUsage, func(e plain.Entry) (id string, u cli.Use) {
+		var t tokens
+		if e.Type != typeUsage || json.Unmarshal([]byte(e.Content), &t) != nil {
+			return "", cli.Use{}
+		}
+		if last := before; t.Sums {
+			if before = t; t.Total >= last.Total {
+				t = tokens{Total: t.Total - last.Total, Output: t.Output - last.Output, CacheRead: t.CacheRead - last.CacheRead, CacheWrite: t.CacheWrite - last.CacheWrite}
+			}
+		}
+		return "", cli.Use{At: e.Timestamp, Input: max(0, t.Total-t.Output-t.CacheRead-t.CacheWrite), CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, Output: t.Output}
+	})
+}
+
+// Observe reads the end of the record, which has every event that hooks report.
+func (d driver) Observe(ctx context.Context, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	return plain.ObserveFile(d.file(s), s, last)
+}
+
+// channel gives prompts and answers to a launch.
+type channel struct {
+	inbox.Channel
+	record string
+}
+
+func (d driver) Channel(s cli.Spec) cli.Channel { return channel{inbox.Of(s, kind), d.file(s)} }
+
+// Submit gives a prompt to the program, which begins with it or queues it.
+func (c channel) Submit(ctx context.Context, prompt string, _ cli.Screen) error {
+	return c.Put(ctx, string(encoded(order{Prompt: prompt})))
+}
+
+// Permission returns the open question, with the answers that the agent offers.
+func (c channel) Permission(context.Context) (cli.Permission, bool) {
+	var open plain.Entry
+	_ = records.EachBack(c.record, func(e plain.Entry) bool {
+		if e.Event == plain.Waiting {
+			open = e
+		}
+		return e.Type != plain.TypeEvent
+	})
+	one := cli.Permission{ID: open.ID, Question: open.Question}
+	for i, label := range open.Options {
+		one.Options = append(one.Options, cli.Option{Label: label, Key: strconv.Itoa(i + 1)})
+	}
+	return one, open.ID != ""
+}
+
+// Reply waits until the question is answered, and reports ErrNotHandedOver if another answer came first.
+func (c channel) Reply(ctx context.Context, id string, took cli.Option) error {
+	now, waits := c.Permission(ctx)
+	at := slices.Index(now.Options, took)
+	if !waits || now.ID != id || at < 0 {
+		return cli.ErrNotHandedOver
+	}
+	if err := c.Put(ctx, string(encoded(order{Question: id, Answer: at}))); err != nil {
+		return err
+	}
+	given := ""
+	poll.Until(ctx, poll.Tick, answerPatience, func() bool {
+		var answered bool
+		given, answered = c.answerTo(id)
+		return answered
+	})
+	if given != took.Label {
+		return cli.ErrNotHandedOver
+	}
+	return nil
+}
+
+// answerPatience is how long the program may take to record an answer that it has got.
+const answerPatience = 10 * time.Second
+
+// answerTo returns the recorded answer to a question.
+func (c channel) answerTo(id string) (label string, answered bool) {
+	_ = records.EachBack(c.record, func(e plain.Entry) bool {
+		if e.Event == plain.Answered && e.ID == id {
+			label, answered = e.Answer, true
+		}
+		return !answered && (e.Event != plain.Waiting || e.ID != id)
+	})
+	return label, answered
+}

@@ -1,0 +1,213 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/inbox"
+	"paw/orchestrator/cli/internal/plain"
+	"paw/worktree/git"
+)
+
+// openPatience bounds how long an agent may take to open a conversation. Node at a load of many times
+// the cores needs a minute.
+const openPatience = 5 * time.Minute
+
+// program is the process of an agent's pane.
+type program struct {
+	launch
+	dir      string
+	record   *plain.Record
+	dialogue *plain.Dialogue
+	child    *child
+
+	orders  chan func()   // for the dialogue
+	opened  chan struct{} // closed once session or failed is set
+	session Session
+	failed  error
+
+	mu      sync.Mutex
+	running *work // the turn that gets what the agent tells, nil for none
+}
+
+// Main runs an agent in the current directory, whose pane in and out are, and returns the exit code:
+// 0 when the user leaves. args are those of a launch.
+func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
+	err := errors.New("it is started by paw alone")
+	if l, ok := launchOf(args); ok {
+		var code int
+		if code, err = run(l, in, out, env); err == nil {
+			return code
+		}
+	}
+	fmt.Fprintf(errw, "paw: error: __acp: %v\n", err)
+	return 1
+}
+
+func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
+	p := &program{launch: l, dir: dir, orders: make(chan func()), opened: make(chan struct{})}
+	if p.record, err = plain.Open(l.folder(), l.ID, l.Again); err != nil {
+		return 0, err
+	}
+	defer p.record.Close()
+	env = git.Unbound(env)
+	p.record.ReportTo(l.Hook, l.Name, dir, env)
+	if p.child, err = start(l.Agent, dir, env, p.told); err != nil {
+		return 0, err
+	}
+	defer p.child.end()
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGHUP, syscall.SIGTERM)
+	defer signal.Stop(signals)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if l.Prompt != "" {
+		p.record.Copy = out
+		go p.open(ctx, p.before())
+		return p.once(signals), nil
+	}
+	go p.open(ctx, p.before())
+	d := plain.NewDialogue(l.Name, p.record, in, out)
+	defer d.Close()
+	p.dialogue, d.Orders = d, p.orders
+	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{program: p}).run) }
+	d.Ignores = func(os.Signal) bool { return false }
+	go p.watch(ctx)
+	go inbox.Of(cli.Spec{StateDir: l.State}, kind).Listen(ctx, p.order)
+	p.record.Emit(plain.Entry{Event: plain.Started, Directory: dir, PID: os.Getpid()})
+	d.Print(l.Name + " in " + dir + "\nEsc interrupts, Ctrl-D leaves.\n")
+	code := d.Talk("", signals)
+	p.record.Emit(plain.Entry{Event: plain.Exited, Code: &code})
+	return code, nil
+}
+
+// once runs one turn without a terminal, and returns the exit code. Nobody answers its questions.
+func (p *program) once(signals <-chan os.Signal) int {
+	t := plain.NewTurn(p.Prompt, (&work{program: p}).run)
+	for {
+		select {
+		case s := <-signals:
+			t.Cancel(plain.Signal{Signal: s.(syscall.Signal)})
+		case <-t.Said: // the record is printed
+		case <-t.Asked:
+			t.Answers <- -1
+		case err := <-t.Done:
+			end, signalled := errors.AsType[plain.Signal](err)
+			switch {
+			case signalled:
+				return end.Code()
+			case err != nil:
+				return 1
+			}
+			return 0
+		}
+	}
+}
+
+// before returns the agent's own id of the conversation, "" for a new one.
+func (p *program) before() string {
+	all, _ := sessions(p.record.Path)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[len(all)-1].ID
+}
+
+// open opens the conversation, and tells the user where that fails.
+func (p *program) open(ctx context.Context, before string) {
+	ctx, cancel := context.WithTimeoutCause(ctx, openPatience, errors.New("it does not answer"))
+	defer cancel()
+	p.session, p.failed = p.child.Open(ctx, p.dir, before)
+	if p.failed == nil {
+		p.record.Append(plain.Entry{Type: typeSession, Content: string(encoded(p.session))})
+	}
+	close(p.opened)
+	switch {
+	case p.failed != nil:
+		p.do(ctx, func() { p.dialogue.Leave(p.exit(p.failed)) })
+	case p.session.Anew != "":
+		p.do(ctx, func() { p.dialogue.Tell("the conversation begins anew: " + p.session.Anew) })
+	}
+}
+
+// watch ends the program with its agent.
+func (p *program) watch(ctx context.Context) {
+	<-p.child.ended
+	p.do(ctx, func() { p.dialogue.Leave(p.exit(nil)) })
+}
+
+// exit returns the end of the program after an error of an agent, which may have ended.
+func (p *program) exit(err error) plain.Exit {
+	select {
+	case <-p.child.ended:
+		return plain.Exit{Code: p.child.code(), Why: p.child.why().Error()}
+	case <-time.After(termGrace):
+		return plain.Exit{Code: 1, Why: err.Error()}
+	}
+}
+
+// do has the dialogue call what only it may do.
+func (p *program) do(ctx context.Context, what func()) {
+	select {
+	case p.orders <- what:
+	case <-ctx.Done():
+	}
+}
+
+// order is what paw gives to the program: a prompt, or the answer to a question.
+type order struct {
+	Prompt   string `json:"prompt,omitempty"`
+	Question string `json:"question,omitempty"` // its id
+	Answer   int    `json:"answer"`
+}
+
+func (p *program) order(ctx context.Context, text []byte) {
+	var o order
+	switch err := json.Unmarshal(text, &o); {
+	case err != nil: // paw sees whether anybody listens
+	case o.Question != "":
+		p.do(ctx, func() { p.dialogue.Answer(o.Question, o.Answer) })
+	case o.Prompt != "":
+		p.do(ctx, func() { p.dialogue.Give(o.Prompt) })
+	}
+}
+
+// told gives what the agent tells of this conversation to the running turn.
+func (p *program) told(method string, id, params json.RawMessage) bool {
+	p.mu.Lock()
+	to := p.running
+	p.mu.Unlock()
+	switch method {
+	case "session/update":
+		var u update
+		if json.Unmarshal(params, &u) == nil && to != nil && u.Session == p.session.ID {
+			to.give(u)
+		}
+		return true
+	case "session/request_permission":
+		asked := permission{request: slices.Clone(id)}
+		if json.Unmarshal(params, &asked) != nil || id == nil {
+			return false
+		}
+		if to == nil || asked.Session != p.session.ID || !to.give(asked) {
+			p.child.Respond(id, outcome(""))
+		}
+		return true
+	}
+	return false
+}

@@ -1,0 +1,272 @@
+package acp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+
+	"paw/orchestrator/cli/internal/plain"
+	"paw/session/history"
+)
+
+// work is a prompt that the agent works on.
+type work struct {
+	*program
+	*plain.Turn
+	events chan any // of the agent, update or permission
+	over   chan struct{}
+
+	calls    map[string]*call
+	asked    []permission // the first one is open
+	question string       // id of the open question
+	answer   string       // last message
+	shown    int          // bytes of the answer that are on the screen
+	more     bool         // the message goes on
+}
+
+// give hands an event over, unless the turn is over.
+func (w *work) give(event any) bool {
+	select {
+	case w.events <- event:
+		return true
+	case <-w.over:
+		return false
+	}
+}
+
+// run has the agent work on the prompt, and records the turn.
+func (w *work) run(ctx context.Context, t *plain.Turn) error {
+	w.Turn, w.events, w.over, w.calls = t, make(chan any), make(chan struct{}), map[string]*call{}
+	w.record.Turn++
+	w.record.Emit(plain.Entry{Event: plain.TurnStarted, Prompt: t.Prompt})
+	w.record.Message(history.RoleUser, t.Prompt)
+	err := w.prompt(ctx)
+	w.flush(ctx)
+	for _, one := range w.asked {
+		w.child.Respond(one.request, outcome(""))
+	}
+	if err == nil {
+		err = w.record.Err
+	}
+	switch {
+	case err == nil:
+		w.record.Emit(plain.Entry{Event: plain.TurnEnded, Answer: w.answer})
+	case errors.Is(err, plain.Signal{Signal: syscall.SIGINT}):
+		w.record.Emit(plain.Entry{Event: plain.Interrupted})
+	case !errors.As(err, new(plain.Signal)):
+		w.record.Emit(plain.Entry{Event: plain.Failed, Error: err.Error()})
+	}
+	return err
+}
+
+// prompt sends the prompt once the conversation is open, and returns when the agent has answered it,
+// or the reason for which the turn was cancelled.
+func (w *work) prompt(ctx context.Context) error {
+	select {
+	case <-w.opened:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if w.failed != nil {
+		return w.exit(w.failed)
+	}
+	w.mu.Lock()
+	w.running = w
+	w.mu.Unlock()
+	defer func() {
+		w.mu.Lock()
+		w.running = nil
+		w.mu.Unlock()
+		close(w.over)
+	}()
+	var reply struct {
+		Stop  string  `json:"stopReason"`
+		Usage *tokens `json:"usage"`
+	}
+	answered, ended := w.child.Ask("session/prompt", object{"sessionId": w.session.ID, "prompt": []object{{"type": "text", "text": w.Prompt}}}), make(chan error, 1)
+	go func() { ended <- answered(context.Background(), &reply) }()
+	cancelled := ctx.Done()
+	for {
+		select {
+		case event := <-w.events:
+			w.take(ctx, event)
+		case n := <-w.Answers:
+			w.answered(ctx, n)
+		case <-cancelled:
+			if cause := context.Cause(ctx); !errors.Is(cause, plain.Signal{Signal: syscall.SIGINT}) {
+				return cause
+			}
+			cancelled = nil
+			for _, one := range w.asked {
+				w.child.Respond(one.request, outcome(""))
+			}
+			w.asked = nil
+			w.child.Notify("session/cancel", object{"sessionId": w.session.ID})
+		case err := <-ended:
+			if reply.Usage != nil {
+				reply.Usage.Sums = w.session.Agent == "Copilot" // 1.0.102; the protocol does not say it yet
+				w.record.Append(plain.Entry{Type: typeUsage, Content: string(encoded(reply.Usage))})
+			}
+			return w.ending(ctx, err, reply.Stop)
+		}
+	}
+}
+
+// ending returns what an answer to a prompt means. Of a turn that was cancelled some agents say that it
+// has finished or failed.
+func (w *work) ending(ctx context.Context, err error, stop string) error {
+	var refused *Error
+	switch {
+	case err != nil && !errors.As(err, &refused):
+		select {
+		case <-ctx.Done(): // what ends the program, such as paw stop, may end the agent first
+			return context.Cause(ctx)
+		case <-time.After(termGrace):
+			return w.exit(err)
+		}
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case stop == "cancelled":
+		return plain.Signal{Signal: syscall.SIGINT}
+	case err != nil:
+		return err
+	case stop != "end_turn":
+		return fmt.Errorf("it stopped: %s", stop)
+	}
+	return nil
+}
+
+// take records and shows what the agent tells.
+func (w *work) take(ctx context.Context, event any) {
+	switch e := event.(type) {
+	case permission:
+		w.asked = append(w.asked, e)
+		if ctx.Err() != nil {
+			w.child.Respond(e.request, outcome(""))
+			w.asked = nil
+		} else if len(w.asked) == 1 {
+			w.ask(ctx)
+		}
+	case update:
+		switch u := e.Update; u.Kind {
+		case "agent_message_chunk":
+			w.say(ctx, textOf(u.Content))
+		case "tool_call", "tool_call_update":
+			w.tool(ctx, u.call, textOf(u.Content))
+		}
+	}
+}
+
+// say records a part of the answer, and shows lines of it.
+func (w *work) say(ctx context.Context, text string) {
+	if text == "" {
+		return
+	}
+	w.record.Append(plain.Entry{Type: plain.TypeChunk, Role: history.RoleAssistant, Content: text})
+	if !w.more {
+		w.answer, w.shown, w.more = "", 0, true
+	}
+	w.answer += text
+	rest := w.answer[w.shown:]
+	at := strings.LastIndexByte(rest, '\n')
+	if at < 0 && len(rest) > lineWidth {
+		at = strings.LastIndexByte(rest, ' ')
+	}
+	if at >= 0 {
+		w.show(ctx, plain.Said{Text: rest[:at], More: w.shown > 0})
+		w.shown += at + 1
+	}
+}
+
+// lineWidth is how many bytes of a line are waited for before a part of it is shown.
+const lineWidth = 100
+
+// flush shows an unfinished line; what is said next is another message.
+func (w *work) flush(ctx context.Context) {
+	if w.more && w.shown < len(w.answer) {
+		w.show(ctx, plain.Said{Text: w.answer[w.shown:], More: w.shown > 0})
+	}
+	w.more = false
+}
+
+func (w *work) show(ctx context.Context, said plain.Said) {
+	select {
+	case w.Said <- said:
+	case <-ctx.Done():
+	}
+}
+
+// tool records and shows a call once its title is settled, and records what it gave.
+func (w *work) tool(ctx context.Context, now call, result string) {
+	c := w.calls[now.ID]
+	if c == nil {
+		c = &call{}
+		w.calls[now.ID] = c
+	}
+	c.changed(now)
+	ended := c.Status == "completed" || c.Status == "failed"
+	if !c.shown && (ended || c.Status == "in_progress") {
+		w.called(ctx, c)
+	}
+	if ended {
+		w.record.Append(plain.Entry{Type: plain.TypeResult, ID: c.ID, Content: result})
+	}
+}
+
+func (w *work) called(ctx context.Context, c *call) {
+	w.flush(ctx)
+	c.shown = true
+	w.record.Append(plain.Entry{Type: plain.TypeTool, ID: c.ID, Content: c.words(), Input: string(c.Input)})
+	w.show(ctx, plain.Said{Text: c.words(), Tool: true})
+}
+
+// ask asks the user for the first of the permissions.
+func (w *work) ask(ctx context.Context) {
+	w.flush(ctx)
+	one := &w.asked[0]
+	if known := w.calls[one.Call.ID]; known != nil {
+		whole := *known
+		whole.changed(one.Call)
+		whole.Content = one.Call.Content
+		one.Call = whole
+	}
+	one.Options = one.Options[:min(len(one.Options), 9)]
+	keys, text := "", "asks for permission: "+one.words()
+	var labels []string
+	for i, o := range one.Options {
+		labels = append(labels, o.label())
+		keys += fmt.Sprint(i + 1)
+		text += fmt.Sprintf("\n  %d. %s", i+1, o.label())
+	}
+	w.question = uuid.NewString()
+	select {
+	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys}:
+		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Options: labels})
+	case <-ctx.Done():
+	}
+}
+
+// answered takes the user's answer to the first of the permissions, and asks for the next one.
+func (w *work) answered(ctx context.Context, n int) {
+	if len(w.asked) == 0 { // the turn was cancelled meanwhile
+		return
+	}
+	one, id, label := w.asked[0], "", ""
+	if n < 0 { // nobody is there
+		n = slices.IndexFunc(one.Options, func(o option) bool { return o.Kind == "reject_once" })
+	}
+	if n >= 0 {
+		id, label = one.Options[n].ID, one.Options[n].label()
+	}
+	w.child.Respond(one.request, outcome(id))
+	w.record.Emit(plain.Entry{Event: plain.Answered, ID: w.question, Question: one.words(), Answer: label})
+	if w.asked = w.asked[1:]; len(w.asked) > 0 {
+		w.ask(ctx)
+	}
+}

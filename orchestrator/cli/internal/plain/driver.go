@@ -1,0 +1,152 @@
+package plain
+
+import (
+	"encoding/json"
+	"strings"
+
+	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/questions"
+	"paw/orchestrator/cli/internal/records"
+	"paw/orchestrator/cli/internal/screens"
+	"paw/session"
+	"paw/session/turn"
+)
+
+// Reader reads the reports, the record and the screen of such a conversation for a driver.
+type Reader struct{ Who string } // Who is the name of the Dialogue
+
+// Event reads a report.
+func (Reader) Event(name string, payload []byte) (turn.Event, error) {
+	var r Report
+	err := json.Unmarshal(payload, &r)
+	r.Event = name
+	return eventOf(r), err
+}
+
+// eventOf translates a report.
+func eventOf(r Report) turn.Event {
+	e := turn.Event{Conversation: r.SessionID, TurnID: r.TurnID, Transcript: r.TranscriptPath, Folder: r.Cwd}
+	switch r.Event {
+	case Started:
+		e.Kind, e.Source = turn.KindSessionStart, r.Source
+	case TurnStarted:
+		e.Kind, e.Prompt = turn.KindPrompt, r.Prompt
+	case Waiting:
+		e.Kind, e.Message = turn.KindInput, r.Question
+	case Answered:
+		e.Kind, e.Message = turn.KindAnswered, r.Answer
+	case TurnEnded:
+		e.Kind, e.Message = turn.KindEnd, r.Answer
+	case Interrupted:
+		e.Kind = turn.KindInterrupt
+	case Failed:
+		e.Kind, e.ErrorType, e.Message = turn.KindError, "error", r.Error
+		if r.Until != nil {
+			e.Limit = &turn.Limit{Until: *r.Until}
+		}
+	case Exited:
+		e.Kind, e.Source = turn.KindSessionEnd, "exit"
+	}
+	return e
+}
+
+// ObserveFile reads the end of the conversation's file, which has every event that hooks report.
+func ObserveFile(file string, s cli.Spec, last *turn.Record) (cli.Observed, error) {
+	var seen cli.Observed
+	open := records.IsOpen(last)
+	left := false // the program began or ended after the turn's last event
+	err := records.EachBack(file, func(line Entry) bool {
+		id := TurnID(s.ConversationID, line.Turn)
+		e := eventOf(Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
+		if e.Kind == "" || open && last.TurnID != "" && last.TurnID != id {
+			return true
+		}
+		now := cli.Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}
+		switch ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt; {
+		case e.Kind == turn.KindSessionStart, e.Kind == turn.KindSessionEnd:
+			seen, left = now, true
+			return open // look for the turn that the exit cut off
+		case left && !ended:
+			e.Kind, e.Message = turn.KindInterrupt, "the CLI exited"
+			seen.Ended = &e
+			return false
+		case ended && open:
+			now.Ended = &e
+		case ended:
+		case e.Kind == turn.KindInput:
+			now.Waiting, now.Question = true, e.Message
+		default:
+			now.Busy = true
+		}
+		seen = now
+		return false
+	})
+	return seen, err
+}
+
+// Screen expects the cursor at the end of the output: the dialogue prints below what it printed
+// before. While a turn runs the input line has no mark: it is empty when the cursor is at the start
+// of a line.
+func (r Reader) Screen(s cli.Screenshot) cli.Screen {
+	rows := screens.RowsOf(s)
+	if !s.CursorShown || s.CursorY >= len(rows) || len(screens.Ending(rows, 1)) == 0 {
+		return cli.Screen{}
+	}
+	if s.CursorX == 0 && len(rows[s.CursorY]) == 0 {
+		return cli.Screen{Box: cli.BoxEmpty, Works: true}
+	}
+	line, whole := rows[s.CursorY].String(), wrapped(rows[:s.CursorY+1], s.Width)
+	if asked := asks().FindStringSubmatch(whole); asked != nil && s.CursorX == len(rows[s.CursorY])+1 && !strings.HasPrefix(whole, ">") {
+		question := asked[1]
+		if len([]rune(whole)) > s.Width*(s.Height-1) { // it may begin above the pane
+			question = "…" + question
+		}
+		var options []cli.Option
+		for key := range strings.SplitSeq(asked[2], "/") {
+			options = append(options, cli.Option{Label: key, Key: key})
+		}
+		title := questions.Title(question)
+		return cli.Screen{Dialog: title, Question: &cli.Question{Text: title, Options: options, Outside: title == Trust}}
+	}
+	switch first := r.promptRow(rows[:s.CursorY+1]); {
+	case line == ">" && s.CursorX == 2:
+		return cli.Screen{Box: cli.BoxEmpty}
+	case first < s.CursorY || // several lines, or typed while a turn runs
+		!strings.HasPrefix(line, "> ") || s.CursorX != len(rows[s.CursorY]):
+		return cli.Screen{Box: cli.BoxFilled}
+	}
+	return cli.Screen{Box: cli.BoxFilled, Draft: strings.TrimPrefix(line, "> ")}
+}
+
+// wrapped joins the rows of the last line: a line continues in the next row where a row is full.
+func wrapped(rows []screens.Row, width int) string {
+	y := len(rows) - 1
+	for y > 0 && width > 0 && len(rows[y-1]) == width {
+		y--
+	}
+	line := ""
+	for _, row := range rows[y:] {
+		line += row.String()
+	}
+	return line
+}
+
+// asks matches a question with its keys.
+var asks = lazyregexp.New(`^(.*) \[(\w(?:/\w)+)\]$`)
+
+// Trust is a question outside of any turn, which no hook reports.
+const Trust = "Do you trust the files in this folder?"
+
+// promptRow returns the row where the prompt in the last rows begins, -1 for none.
+func (r Reader) promptRow(rows []screens.Row) int {
+	for y := len(rows) - 1; y >= 0; y-- {
+		switch line := rows[y].String(); {
+		case line == ">" || strings.HasPrefix(line, "> "):
+			return y
+		case strings.HasPrefix(line, r.Who+": ") || strings.HasPrefix(line, "queued: ") || strings.HasPrefix(line, "you: "):
+			return -1
+		}
+	}
+	return -1
+}
