@@ -26,11 +26,6 @@ func (l *landing) commit(ctx context.Context, landed *Landed) error {
 		return err
 	}
 	facts.Listed = l.options.As == Squash
-	if !facts.Listed {
-		if err := l.refuseClaims(ctx, l.target, l.source, "not landed", l.line(squashed)); err != nil {
-			return err
-		}
-	}
 	l.parents = []string{l.tip}
 	switch l.options.As {
 	case Squash:

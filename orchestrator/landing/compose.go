@@ -34,13 +34,18 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 			return nil
 		}
 		gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State)
-		if lacks := l.target.lacks(gone.paths()); lacks != "" && err == nil {
+		if lacks := l.lacks(gone.paths()); lacks != "" && err == nil {
 			return &skippedError{errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), lacks).Hint("%s", l.line(app.With("again")))}
 		}
 		return err
 	}
 	if err := l.refuseForeign(ctx); err != nil {
 		return err
+	}
+	if l.options.As != Squash {
+		if err := l.refuseClaims(ctx, l.target, l.source, "not landed", l.line(squashed)); err != nil {
+			return err
+		}
 	}
 	if err := l.noteLost(ctx); err != nil {
 		return err

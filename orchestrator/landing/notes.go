@@ -29,7 +29,7 @@ func (l *landing) noteLost(ctx context.Context) error {
 		}
 	}
 	gone, err := l.lostOf(ctx, l.target, known, l.lands.State)
-	if lacks := l.target.lacks(gone.paths()); lacks != "" {
+	if lacks := l.lacks(gone.paths()); lacks != "" {
 		l.App.Notef("%s: %s; %s brings it again", l.name(), lacks, l.line(app.With("again")))
 	}
 	return err

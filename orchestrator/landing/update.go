@@ -128,26 +128,9 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	if t.checkout, err = w.Repo.Registry().CheckoutOf(ctx, done.From); err != nil { // only its attributes matter
 		t.checkout = nil
 	}
-	if err := w.refuseClaims(ctx, t, src, "not updated"); err != nil {
-		return "", "", err
-	}
-	whole, err := w.landsOn(ctx, t, src.Twin, false)
-	if err == nil {
-		err = w.refuseAhead(ctx, t, whole)
-	}
-	if err == nil && len(whole.Conflicts) == 0 {
-		err = w.refuseTaken(ctx, t, whole)
-	}
+	whole, err := w.updates(ctx, t, src)
 	if err != nil {
 		return "", "", err
-	}
-	if len(whole.Conflicts) > 0 {
-		instead, _, err := w.claims(ctx, t, src)
-		if err != nil {
-			return "", "", err
-		}
-		return "", "", errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), done.From, few(whole.Told(), namedPaths)).
-			Hint("%s", w.outOfConflict(ctx, t, src, whole, instead))
 	}
 	files := whole.Tree
 	if now, err := w.Repo.Objects().TreeOf(ctx, src.State); err != nil || has && now == files {
@@ -177,6 +160,29 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	}
 	goal, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: files, Parents: []string{done.Head}, Message: "paw: " + w.Record.Name + " updated\n", Own: true})
 	return goal, src.State, err
+}
+
+// updates merges what the branch has into the state of the worktree. It refuses what would not be right, or takes away what nothing else has.
+func (w work) updates(ctx context.Context, t target, src *source) (*lands, error) {
+	if err := w.refuseClaims(ctx, t, src, "not updated"); err != nil {
+		return nil, err
+	}
+	whole, err := w.landsOn(ctx, t, src.Twin, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.refuseAhead(ctx, t, whole); err != nil {
+		return nil, err
+	}
+	if len(whole.Conflicts) == 0 {
+		return whole, w.refuseTaken(ctx, t, whole)
+	}
+	instead, _, err := w.claims(ctx, t, src)
+	if err != nil {
+		return nil, err
+	}
+	return nil, errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), t.branch, few(whole.Told(), namedPaths)).
+		Hint("%s", w.outOfConflict(ctx, t, src, whole, instead))
 }
 
 // refuseTaken refuses to take work out of the worktree that nobody has landed as it was.
