@@ -217,14 +217,15 @@ func copiedFrom(main, here string) bool {
 // lookIntoSubmodules inspects checked-out submodules like worktrees, and the stores of all
 // submodules there ever were: stores are in the worktree's git directory, and removed with it.
 func (i *inspection) lookIntoSubmodules(ctx context.Context, submodules []string) error {
-	checkedOut := map[string]bool{}
+	checkedOut, plain := map[string]bool{}, *i.m
+	plain.objects = nil // a reader keeps its objects beside those of the superproject
 	for _, name := range submodules {
 		store, there := gitdir.Of(filepath.Join(i.path, name))
 		if !there {
 			continue
 		}
 		checkedOut[store], i.compared = true, true
-		inner := inspection{m: i.m, path: filepath.Join(i.path, name), admin: store}
+		inner := inspection{m: &plain, path: filepath.Join(i.path, name), admin: store}
 		if i.main != "" {
 			inner.main = filepath.Join(i.main, name)
 		}

@@ -110,10 +110,16 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 	if err != nil {
 		return err
 	}
+	pull := "pull --no-rebase"
+	for _, tip := range tips[1:] {
+		if forward, err := w.Repo.Objects().Contains(ctx, tip, t.tip); forward && err == nil {
+			pull = "pull --ff-only"
+		}
+	}
 	for _, left := range l.Left {
 		if there[left] && !had[left] {
 			return errs.New(errs.Refused, "%s: has commits of the remote's %s that %s does not have, such as %.12s", w.name(), t.branch, t.branch, left).
-				Hint("%s", gitLine(t.branch, t.checkout, "pull --ff-only"))
+				Hint("%s", gitLine(t.branch, t.checkout, pull))
 		}
 	}
 	return nil
