@@ -29,7 +29,7 @@ func (s *Store) Claims(ctx context.Context, c Claims) (instead string, committed
 		if len(lacks) == 0 {
 			continue
 		}
-		if instead, err = s.plain.MergeBase(ctx, c.State, c.Tip); err != nil {
+		if instead, err = s.plain.MergeBase(ctx, c.State, c.Tip); instead == "" || err != nil {
 			return "", false, err
 		}
 		since, err := s.lines(ctx, s.plain, "--first-parent", c.Head, "^"+one.commit, "--")
