@@ -20,7 +20,7 @@ import (
 	"paw/session/turn"
 )
 
-// kind is the begin of the names of a launch's files.
+// kind begins the names of the files of an agent's pane, in the agent's folder of state.
 const kind = "acp"
 
 // Known lists the commands of agents that speak the protocol, by the names that users type.
@@ -52,7 +52,7 @@ func Driver(name string, command []string) cli.Driver {
 
 func (d driver) Program() string { return d.command[0] }
 
-// launch is what Main is told.
+// launch has the arguments of paw __acp, which Main reads.
 type launch struct {
 	Name, State, ID, Hook string
 	Prompt                string   // of the only turn, which has no terminal; "" for a pane
@@ -142,7 +142,7 @@ func (driver) file(s cli.Spec) string {
 	return filepath.Join(launch{State: s.StateDir}.folder(), s.ConversationID+".jsonl")
 }
 
-// Types of lines beside those of every plain conversation.
+// Types of lines in the record that package plain does not have.
 const (
 	typeSession = "session" // Content: a Session
 	typeUsage   = "usage"   // Content: tokens
@@ -198,7 +198,7 @@ func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return t.Transcript, err
 }
 
-// Uses reads what the agent has told at the ends of turns.
+// Uses reads the usage that the agent has told at the end of each turn.
 func (d driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	var before tokens // sums at the turn before
 	return records.Uses(ctx, d, s, typeUsage, func(e plain.Entry) (id string, u cli.Use) {

@@ -202,7 +202,7 @@ func TestRecordedTurn(t *testing.T) {
 	}
 }
 
-// TestLies: answers that nobody has asked for reach nobody, and a call ends with the agent.
+// TestLies: a response with an id that the client has not used is dropped, and a call fails when the agent ends.
 func TestLies(t *testing.T) {
 	c, p := connect(t, ignore)
 	wait := c.Ask("session/prompt", nil)
@@ -231,7 +231,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestDeafAgent: nobody waits for an agent that does not read, and asks.
+// TestDeafAgent: with an agent that does not read its input, sending and reading do not block.
 func TestDeafAgent(t *testing.T) {
 	c, p := connect(t, ignore)
 	for range mostLines + 100 {

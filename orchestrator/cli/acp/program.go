@@ -41,7 +41,7 @@ type program struct {
 }
 
 // Main runs an agent in the current directory, whose pane in and out are, and returns the exit code:
-// 0 when the user leaves. args are those of a launch.
+// 0 when the user leaves. args are what launch.words returns.
 func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
 	err := errors.New("it is started by paw alone")
 	if l, ok := launchOf(args); ok {
@@ -169,7 +169,7 @@ func (p *program) do(ctx context.Context, what func()) {
 	}
 }
 
-// order is what paw gives to the program: a prompt, or the answer to a question.
+// order is what paw send and paw answer give to the program in the pane: a prompt, or the answer to a question.
 type order struct {
 	Prompt   string `json:"prompt,omitempty"`
 	Question string `json:"question,omitempty"` // its id

@@ -20,7 +20,7 @@ type object = map[string]any
 // version is the version of the protocol that the client speaks.
 const version = 1
 
-// about is what an agent tells of itself.
+// about is the result of initialize.
 type about struct {
 	Version int `json:"protocolVersion"`
 	Info    struct {

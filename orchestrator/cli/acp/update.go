@@ -8,7 +8,7 @@ import (
 	"paw/orchestrator/cli/internal/questions"
 )
 
-// update is what an agent tells while it works: a part of its answer, or of a call of a tool.
+// update has the parameters of a session/update: a part of the agent's answer, or of its call of a tool.
 type update struct {
 	Session string `json:"sessionId"`
 	Update  struct {
@@ -27,7 +27,7 @@ type call struct {
 	shown   bool
 }
 
-// changed adds an update of the call.
+// changed takes over what an update of the call has.
 func (c *call) changed(now call) {
 	if now.Title != "" {
 		c.Title = now.Title
@@ -122,10 +122,10 @@ func outcome(option string) object {
 	return object{"outcome": object{"outcome": "selected", "optionId": option}}
 }
 
-// tokens are what an agent says that a turn has used.
+// tokens is the usage in an agent's answer to a prompt. What went in is the total without the others: some agents count cached tokens
+// as input, too.
 type tokens struct {
 	Total      int64 `json:"totalTokens"`
-	Input      int64 `json:"inputTokens"` // some agents count those from a cache, too
 	Output     int64 `json:"outputTokens"`
 	CacheRead  int64 `json:"cachedReadTokens"`
 	CacheWrite int64 `json:"cachedWriteTokens"`

@@ -15,7 +15,7 @@ import (
 	"paw/session/history"
 )
 
-// work is a prompt that the agent works on.
+// work is one turn: a prompt, and what the agent has told since it was sent.
 type work struct {
 	*program
 	*plain.Turn
