@@ -21,17 +21,17 @@ func (w work) claims(ctx context.Context, t target, src *source) (instead string
 	return w.Repo.States().Claims(ctx, states.Claims{Dir: t.place(w.Repo), Tip: t.tip, State: src.Twin, Head: src.Head, Made: made})
 }
 
-// refuseClaims refuses to merge, replay or push commits that would take back what others have done. not says what has not happened. Other
-// hints come first.
-func (w work) refuseClaims(ctx context.Context, t target, src *source, not string, hints ...string) error {
+// refuseClaims refuses to merge, replay or push commits that would take back what others have done, and returns else what claims does.
+// not says what has not happened. Other hints come first.
+func (w work) refuseClaims(ctx context.Context, t target, src *source, not string, hints ...string) (instead string, err error) {
 	instead, committed, err := w.claims(ctx, t, src)
 	if !committed || err != nil {
-		return err
+		return instead, err
 	}
 	line := "git -C " + errs.Quote(w.Record.WorktreePath) + " reset --soft " + instead[:12]
 	e := errs.New(errs.Refused, "%s: %s; its commits take back what its files never had of %s, as after git reset --soft", w.name(), not, t.branch)
 	for _, hint := range append(hints, line) {
 		e = e.Hint("%s", hint)
 	}
-	return e
+	return "", e
 }

@@ -43,7 +43,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 		return err
 	}
 	if l.options.As != Squash {
-		if err := l.refuseClaims(ctx, l.target, l.source, "not landed", l.line(squashed)); err != nil {
+		if _, err := l.refuseClaims(ctx, l.target, l.source, "not landed", l.line(squashed)); err != nil {
 			return err
 		}
 	}

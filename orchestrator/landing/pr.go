@@ -163,7 +163,7 @@ func (p *puller) lookAtWork(ctx context.Context) error {
 		}
 		return p.source.keep(ctx)
 	}
-	if err := p.refuseClaims(ctx, t, p.source, "not pushed"); err != nil || p.there == "" || slices.Contains(p.Record.Pushed, p.there) {
+	if _, err := p.refuseClaims(ctx, t, p.source, "not pushed"); err != nil || p.there == "" || slices.Contains(p.Record.Pushed, p.there) {
 		return err
 	}
 	if ours, err := p.Repo.Objects().Contains(ctx, p.source.Head, p.there); err != nil || ours {

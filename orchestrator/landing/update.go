@@ -164,7 +164,8 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 
 // updates merges what the branch has into the state of the worktree. It refuses what would not be right, or takes away what nothing else has.
 func (w work) updates(ctx context.Context, t target, src *source) (*lands, error) {
-	if err := w.refuseClaims(ctx, t, src, "not updated"); err != nil {
+	instead, err := w.refuseClaims(ctx, t, src, "not updated")
+	if err != nil {
 		return nil, err
 	}
 	whole, err := w.landsOn(ctx, t, src.Twin, false)
@@ -176,10 +177,6 @@ func (w work) updates(ctx context.Context, t target, src *source) (*lands, error
 	}
 	if len(whole.Conflicts) == 0 {
 		return whole, w.refuseTaken(ctx, t, whole)
-	}
-	instead, _, err := w.claims(ctx, t, src)
-	if err != nil {
-		return nil, err
 	}
 	return nil, errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), t.branch, few(whole.Told(), namedPaths)).
 		Hint("%s", w.outOfConflict(ctx, t, src, whole, instead))
