@@ -41,13 +41,12 @@ func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost
 		return l, err
 	}
 	l.chain = chains[0]
-	steps := stepsOf(l.chain.Steps) // each by itself: one that removes what another has added counts
-	tip, err := w.workIn(ctx, t, t.tip, steps)
-	if err != nil || len(tip.lacks)+len(tip.conflicts) == 0 {
+	own, err := w.Repo.States().Paths(ctx, l.chain)
+	if err != nil || len(own) == 0 {
 		return l, err
 	}
-	own, err := w.Repo.States().Paths(ctx, l.chain)
-	if err != nil {
+	apart, err := w.Repo.Objects().ChangedPaths(ctx, t.tip, state)
+	if err != nil || !slices.ContainsFunc(apart, func(path string) bool { return own[path] }) {
 		return l, err
 	}
 	landed, later, back, err := w.landedFrom(ctx, t, l.chain.Steps[0].To, state)
@@ -55,6 +54,11 @@ func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost
 		return l, err
 	}
 	without, reverted, err := w.withoutReverts(ctx, t, begin)
+	if err != nil || len(reverted) == 0 && !back {
+		return l, err
+	}
+	steps := stepsOf(l.chain.Steps) // each by itself: one that removes what another has added counts
+	tip, err := w.workIn(ctx, t, t.tip, steps)
 	if err != nil {
 		return l, err
 	}
@@ -69,8 +73,8 @@ func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost
 	asState := func(path string) bool { return slices.Contains(reverted, path) && !slices.Contains(differ, path) }
 	for _, path := range app.Once(slices.Concat(tip.lacks, tip.conflicts)) {
 		lacks := slices.Contains(tip.lacks, path)
-		switch {
-		case asState(path) || slices.Contains(reverted, path) && !slices.Contains(then.lacks, path) && (lacks || !slices.Contains(then.conflicts, path)):
+		switch there := !slices.Contains(then.lacks, path) && (lacks || !slices.Contains(then.conflicts, path)); {
+		case asState(path) || slices.Contains(reverted, path) && there:
 			l.reverted = append(l.reverted, path)
 		case lacks && own[path] && back:
 			l.taken = append(l.taken, path)
@@ -79,15 +83,8 @@ func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost
 	if err := w.leaveLater(ctx, t, &l, append(later, state, asked), landed); err != nil || len(l.paths()) == 0 {
 		return l, err
 	}
-	var whole []string
-	for _, path := range l.paths() {
-		switch {
-		case asState(path):
-			whole = append(whole, path)
-		case slices.Contains(tip.conflicts, path):
-			l.conflicts = append(l.conflicts, path)
-		}
-	}
+	whole := slices.DeleteFunc(l.paths(), func(path string) bool { return !asState(path) })
+	l.conflicts = slices.DeleteFunc(l.paths(), func(path string) bool { return asState(path) || !slices.Contains(tip.conflicts, path) })
 	l.tree, err = w.Repo.Objects().TreeWith(ctx, tip.tree, state, whole)
 	return l, err
 }
