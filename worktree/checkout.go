@@ -206,7 +206,7 @@ func obstaclesIn(l *snapshot.Look, changes []objects.Change) ([]Obstacle, error)
 			if what = own[filepath.ToSlash(at)]; what == "" {
 				what = "ignored"
 			}
-			if isRepository(filepath.Join(l.Top, at)) {
+			if gitdir.IsTop(filepath.Join(l.Top, at)) {
 				what = ObstacleRepository
 			}
 			found = append(found, Obstacle{at, what})
@@ -238,12 +238,6 @@ func stagedAcross(l *snapshot.Look, changes []objects.Change) (found []Obstacle)
 		}
 	}
 	return found
-}
-
-// isRepository reports whether a folder is a repository or a worktree.
-func isRepository(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
 }
 
 // toDo lists the paths that differ between the worktree's files and the goal of a rewind.
@@ -323,7 +317,7 @@ func obstacleAt(top, name string, gone map[string]bool) (string, error) {
 		if err != nil || gone[above] {
 			return "", nil //nolint:nilerr // nothing is there, or it will be removed
 		}
-		if !info.IsDir() || isRepository(filepath.Join(top, above)) {
+		if !info.IsDir() || gitdir.IsTop(filepath.Join(top, above)) {
 			return above, nil
 		}
 	}

@@ -219,7 +219,7 @@ func (r *rewind) takeInIgnored(ctx context.Context, changes []objects.Change) ([
 // inTheWay returns the error for a path that ignoredInTheWay has returned.
 func (r *rewind) inTheWay(name string) error {
 	inner, _, _ := strings.Cut(name, "/.git/")
-	if isRepository(filepath.Join(r.Top, inner)) {
+	if gitdir.IsTop(filepath.Join(r.Top, inner)) {
 		return git.Conflict("", "ls -la "+git.Quote(filepath.Join(r.Top, inner)), "%s: %s is a repository of its own, and in the way", r.Top, inner)
 	}
 	return git.Conflict("", "", "%s: %s is ignored and would be overwritten", r.Top, name)

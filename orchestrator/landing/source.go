@@ -3,7 +3,6 @@ package landing
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 	"paw/worktree/snapshot"
 	"paw/worktree/states"
 )
@@ -130,7 +130,7 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 		return err
 	case shot.Unmerged:
 		return errs.New(errs.Refused, "%s: a conflict is not resolved in its worktree", name).Hint("%s", look)
-	case len(shot.NotSaved) > 0 && isRepository(filepath.Join(path, shot.NotSaved[0])):
+	case len(shot.NotSaved) > 0 && gitdir.IsTop(filepath.Join(path, shot.NotSaved[0])):
 		inner := shot.NotSaved[0]
 		return errs.New(errs.Refused, "%s: cannot be taken as it is: %s, a repository of its own, has changes or commits that nothing else has", name, inner).
 			Hint("git -C %s status", errs.Quote(filepath.Join(path, inner))).
@@ -153,17 +153,16 @@ func (src *source) takeNow(ctx context.Context, w work) error {
 	return err
 }
 
-// keep keeps the state in the agent's chain, if it is the present one: a commit of a branch stands for it.
+// keep keeps the state in the agent's chain, if it is the present one: a commit of a branch stands for it. Where a later state is there by
+// now, that one stays.
 func (src *source) keep(ctx context.Context) error {
 	if src.chain == nil || src.Turn > 0 {
 		return nil
 	}
-	return src.chain.Keep(ctx, src.now)
-}
-
-func isRepository(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
+	if err := src.chain.Keep(ctx, src.now); !errors.Is(err, refs.ErrMoved) {
+		return err
+	}
+	return nil
 }
 
 // notSaved returns the error for files that are not in a snapshot, with what git said of the first

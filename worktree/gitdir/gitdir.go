@@ -46,6 +46,12 @@ func Target(path string) (string, error) {
 	return AbsoluteFrom(filepath.Dir(path), strings.TrimLeft(strings.TrimRight(target, "\r\n"), " ")), nil
 }
 
+// IsTop reports whether a folder is the top of a repository or of a worktree.
+func IsTop(dir string) bool {
+	_, err := os.Lstat(filepath.Join(dir, ".git"))
+	return err == nil
+}
+
 // Is applies git's own test: a HEAD, and refs and objects here or in the common directory.
 func Is(dir string) bool { return isWith(dir, Common(dir)) }
 
