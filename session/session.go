@@ -139,9 +139,6 @@ type Agent struct {
 	BaseOnTarget    bool              `json:"base_on_target,omitempty"` // whether BaseCommit was the tip of Session.Target
 	CreatedAt       time.Time         `json:"created_at,omitzero"`      // UTC; zero if written by an older paw
 	From            *Origin           `json:"from,omitempty"`           // what the agent started from besides BaseCommit, nil for nothing
-	// TakenBack says that the agent got the existing worktree of an earlier agent, with its
-	// content.
-	TakenBack bool `json:"taken_back,omitempty"`
 	// Headless says that the agent was made for turns without a terminal. The agent gets a pane
 	// only when the session is recovered by name.
 	Headless bool `json:"headless,omitempty"`

@@ -25,7 +25,6 @@ type Plan struct {
 	Base         string            // commit id that a new branch, or a detached HEAD, starts from
 	Refs         map[string]string // further refs (name -> id) to make together with all branches
 	CreateBranch bool              // false if the branch exists
-	TakeBack     bool              // the worktree exists: paw has made and released it
 	restores     bool              // see Restore
 
 	Beside string // worktree whose sparse patterns the new one gets, "" for the main one
@@ -198,7 +197,7 @@ func (r *Registry) checkRegistry(p Plan, entries []Entry) error {
 	}
 	mine := false
 	for _, e := range entries {
-		if mayReplace(e, p) || p.TakeBack && released(e, p) {
+		if mayReplace(e, p) {
 			mine = true
 			continue
 		}
@@ -206,11 +205,11 @@ func (r *Registry) checkRegistry(p Plan, entries []Entry) error {
 		switch {
 		case e.Bare:
 		case e.Path != "" && at == target:
-			return git.Conflict(p.Agent, r.dropStale(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
+			return git.Conflict(p.Agent, r.drop(e), "worktree path %s: already a worktree%s", p.Path, withBranch(e))
 		case e.Path != "" && disk.Within(target, at):
 			return git.Conflict(p.Agent, "", "worktree path %s: inside the worktree %s", p.Path, e.Path)
 		case slices.Contains(gitdir.BranchesInUse(e.AdminDir), p.Branch):
-			c := git.Conflict("", r.dropStale(e), "branch %s: checked out at %s", p.Branch, e.Path)
+			c := git.Conflict("", r.drop(e), "branch %s: checked out at %s", p.Branch, e.Path)
 			c.Branch = p.Branch
 			return c
 		}
@@ -218,30 +217,10 @@ func (r *Registry) checkRegistry(p Plan, entries []Entry) error {
 	return checkPlace(p, mine)
 }
 
-// released reports whether a worktree was made for p by paw, and released.
-func released(e Entry, p Plan) bool {
-	return !e.Locked && !e.Prunable && e.Branch == p.Branch && disk.SamePath(e.Path, p.Path) && disk.Exists(releasedMark(e.AdminDir))
-}
-
-// Released returns the paths of the worktrees that paw has made and released, by branch.
-func (r *Registry) Released(ctx context.Context) (map[string]string, error) {
-	entries, err := r.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]string{}
-	for _, e := range entries[1:] {
-		if released(e, Plan{Branch: e.Branch, Path: e.Path}) {
-			found[e.Branch] = e.Path
-		}
-	}
-	return found, nil
-}
-
-// dropStale returns the command that removes the registration of a missing directory, "" if the
-// directory exists.
-func (r *Registry) dropStale(e Entry) string {
-	if e.Path == "" || disk.Exists(e.Path) {
+// drop returns the command that removes the registration of a missing directory, or a worktree that paw has
+// released; "" for any other, in which somebody may be at work.
+func (r *Registry) drop(e Entry) string {
+	if e.Path == "" || disk.Exists(e.Path) && (e.Locked || !disk.Exists(releasedMark(e.AdminDir))) {
 		return ""
 	}
 	repository, path := git.Quote(r.objects.Home().Dir), git.Quote(e.Path)

@@ -52,13 +52,6 @@ func (e Entry) LastHead() string { return gitdir.LastHead(e.AdminDir) }
 func (m *Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creation, busy string, err error) {
 	c = &creation{plan: p, made: Made{Agent: p.Agent}}
 	for _, e := range entries[1:] {
-		if p.TakeBack && released(e, p) {
-			c.admin, c.made.Existed = e.AdminDir, true
-			if err := lockFor(e, p); err != nil {
-				return c, "", err
-			}
-			continue
-		}
 		if !mayReplace(e, p) {
 			continue
 		}

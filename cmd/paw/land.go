@@ -267,7 +267,7 @@ func (o *landOptions) removeLanded(ctx context.Context, h *app.App, l *landing.L
 	}
 	_, err = orchestrator.Remove(ctx, h, s, []string{l.Agent}, how, func(removed *teardown.Removed) {
 		if !o.json {
-			o.printRemoved(h, removed)
+			o.printRemoved(removed)
 		}
 	})
 	return err

@@ -9,7 +9,6 @@ import (
 
 	"paw/orchestrator"
 	"paw/orchestrator/app"
-	"paw/orchestrator/errs"
 	"paw/orchestrator/teardown"
 )
 
@@ -59,7 +58,7 @@ func (o *removeOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	plan, err := orchestrator.Remove(cmd.Context(), h, s, agents, o.Options, func(removed *teardown.Removed) {
 		done()
 		if views = append(views, removedView(removed)); !o.json {
-			o.printRemoved(h, removed)
+			o.printRemoved(removed)
 		}
 	})
 	done()
@@ -79,7 +78,7 @@ func (o *removeOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	return nil
 }
 
-func (p *printer) printRemoved(h *app.App, r *teardown.Removed) {
+func (p *printer) printRemoved(r *teardown.Removed) {
 	out := forReading(p.stdout) // branches and folders have names from other people
 	switch {
 	case r.BranchGone && r.Place == teardown.Stays:
@@ -88,9 +87,6 @@ func (p *printer) printRemoved(h *app.App, r *teardown.Removed) {
 		fmt.Fprintf(out, "%s removed; there is no branch %s any more\n", r.Name, r.Branch)
 	case r.Place == teardown.Stays:
 		fmt.Fprintf(out, "%s removed; its worktree %s and branch %s stay\n", r.Name, r.WorktreePath, r.Branch)
-		if r.Back {
-			fmt.Fprintf(out, "%s takes it back\n", errs.Line("paw add --cli %s --branches %s%s", r.CLI, r.Branch, h.Place().Of(r.Session)))
-		}
 	case r.Landed:
 		fmt.Fprintf(out, "%s removed, and its branch %s, which has landed\n", r.Name, r.Branch)
 	default:

@@ -230,7 +230,7 @@ func PlansOf(s *session.Session, agents []session.Agent) []worktree.Plan {
 func PlanOf(s *session.Session, w session.Agent) worktree.Plan {
 	return worktree.Plan{
 		Agent: w.Name, Branch: w.Branch, Path: w.WorktreePath, Base: w.BaseCommit,
-		CreateBranch: w.BranchCreated, TakeBack: w.TakenBack, Owner: OwnerOf(s, w.Name),
+		CreateBranch: w.BranchCreated, Owner: OwnerOf(s, w.Name),
 	}
 }
 

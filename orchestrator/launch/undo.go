@@ -90,12 +90,6 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 	}
 	var made []worktree.Made
 	for _, plan := range plans {
-		if plan.TakeBack { // the worktree existed before
-			if err := h.Manager(repository).Release(ctx, plan); err != nil {
-				return err
-			}
-			continue
-		}
 		// Create itself has taken back what it could not complete.
 		if _, err := os.Lstat(plan.Path); err == nil {
 			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}

@@ -102,8 +102,6 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 		if err := startFrom(ctx, h, s, a, from, o); err != nil {
 			return nil, err
 		}
-	} else if err := a.takeBack(ctx); err != nil {
-		return nil, err
 	}
 	return a, a.complete(ctx, h)
 }
@@ -148,23 +146,6 @@ func standing(h *app.App, s *session.Session, repository gitdir.Repository) stri
 		return ""
 	}
 	return here.Worktree
-}
-
-// takeBack gives new agents the worktrees of their branches that removed agents have left (paw
-// remove --keep-worktree).
-func (a *Addition) takeBack(ctx context.Context) error {
-	released, err := a.Manager.Registry().Released(ctx)
-	if err != nil {
-		return err
-	}
-	for i := range a.Draft.Agents {
-		w := &a.Draft.Agents[i]
-		if path := released[w.Branch]; path != "" {
-			w.WorktreePath, w.TakenBack = path, true
-			a.Notes[w.Name] = append(a.Notes[w.Name], "works on in "+path)
-		}
-	}
-	return nil
 }
 
 // Record records the new agents and their first prompts, before anything is made.

@@ -19,7 +19,6 @@ import (
 	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/git"
-	"paw/worktree/gitdir"
 )
 
 // Removal is the plan for removing some agents of a session. Their branches stay, except those that
@@ -115,7 +114,6 @@ type Removed struct {
 	WordsDir   string // folder with text of the user that the agent never got
 	Landed     bool   // the branch was deleted too: all of the branch has landed
 	BranchGone bool   // the branch had already been deleted
-	Back       bool   // the worktree stays, and a new agent on the branch can take it over
 }
 
 // Kept says where the kept work is, with the commands that bring it back or delete it.
@@ -196,7 +194,6 @@ func (p Agent) apply(ctx context.Context, h *app.App, m *worktree.Manager, rec *
 		if err := m.Release(ctx, p.plan); err != nil {
 			return removed, err
 		}
-		removed.Back = gitdir.Verify(p.WorktreePath, m.Repository.CommonDir, p.Branch) == nil
 	} else if err := p.tearDown(ctx, h, m, rec); err != nil {
 		return removed, errors.Join(err, giveUp(context.WithoutCancel(ctx), h, p))
 	} else if err := p.clear(ctx, h, m, removed); err != nil {
