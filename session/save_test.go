@@ -10,10 +10,10 @@ import (
 // overwritten: the error is a *CorruptError or a *VersionError. Save fills in Version and makes CreatedAt UTC.
 func (st Store) Save(ctx context.Context, s *Session) error {
 	return st.locked(ctx, s.Name, func(path string) error {
-		_, text, err := st.load(s.Name, path)
+		_, err := st.load(s.Name, path)
 		if err != nil {
 			return err
 		}
-		return write(path, s, disk.ReplaceIf, st.unchanged(s.Name, path, text))
+		return write(path, s, disk.Replace)
 	})
 }

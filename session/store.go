@@ -1,7 +1,6 @@
 package session
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -39,23 +38,20 @@ func (st Store) LoadAny(name string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, _, err := st.load(name, path)
-	return s, err
+	return st.load(name, path)
 }
 
-// load is Load that also returns the record's text, nil if there is none.
-func (st Store) load(name, path string) (*Session, []byte, error) {
+func (st Store) load(name, path string) (*Session, error) {
 	data, err := disk.ReadRegular(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, nil, nil
+		return nil, nil
 	case errors.Is(err, disk.ErrNotRegular):
-		return nil, nil, notAFile(name, path)
+		return nil, notAFile(name, path)
 	case err != nil:
-		return nil, nil, fmt.Errorf("session %s: %w", name, err)
+		return nil, fmt.Errorf("session %s: %w", name, err)
 	}
-	s, err := decode(name, path, data)
-	return s, data, err
+	return decode(name, path, data)
 }
 
 // notAFile returns the error for a folder, or the like, in the place of a record.
@@ -63,28 +59,12 @@ func notAFile(name, path string) error {
 	return &CorruptError{Name: name, Path: path, Reason: disk.ErrNotRegular.Error()}
 }
 
-// unchanged returns a check that the record's text is still old, nil for no record: the lock keeps
-// out other paws, but no other program. If the record is corrupt by now, the check returns Load's
-// error.
-func (st Store) unchanged(name, path string, old []byte) func() error {
-	return func() error {
-		now, err := disk.ReadRegular(path)
-		if bytes.Equal(now, old) && (err == nil) == (old != nil) {
-			return nil
-		}
-		if _, err := st.Load(name); err != nil {
-			return err
-		}
-		return fmt.Errorf("session %s: %w", name, errChanged)
-	}
-}
-
 // Create saves the record of a new session. first, unless nil, is called under the lock, once the
 // name is known to be free; with its error nothing is saved. The error is a *TakenError if a file
 // of that name exists, readable or not, and a *LockedError if ctx ends before the lock is free.
 func (st Store) Create(ctx context.Context, s *Session, first func() error) error {
 	return st.locked(ctx, s.Name, func(path string) error {
-		there, _, err := st.load(s.Name, path)
+		there, err := st.load(s.Name, path)
 		switch {
 		case IsUnreadable(err):
 			return &TakenError{Name: s.Name, Path: path}
@@ -98,7 +78,7 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 				return err
 			}
 		}
-		return write(path, s, disk.ReplaceIf, st.unchanged(s.Name, path, nil))
+		return write(path, s, disk.Replace)
 	})
 }
 
@@ -106,19 +86,19 @@ func (st Store) Create(ctx context.Context, s *Session, first func() error) erro
 // With an error of change, which is returned unchanged, nothing is saved. Without a record the
 // error wraps ErrNotFound. change must not call the store for the same session.
 func (st Store) Update(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
-	return st.update(ctx, name, change, disk.ReplaceIf)
+	return st.update(ctx, name, change, disk.Replace)
 }
 
 // UpdateSoon is Update for values that can be found out again: after a power loss the previous
 // record may be back, whole.
 func (st Store) UpdateSoon(ctx context.Context, name string, change func(*Session) error) (*Session, error) {
-	return st.update(ctx, name, change, disk.ReplaceSoonIf)
+	return st.update(ctx, name, change, disk.ReplaceSoon)
 }
 
-func (st Store) update(ctx context.Context, name string, change func(*Session) error, replace replacer) (*Session, error) {
+func (st Store) update(ctx context.Context, name string, change func(*Session) error, replace func(path string, data []byte) error) (*Session, error) {
 	var updated *Session
 	err := st.locked(ctx, name, func(path string) error {
-		s, text, err := st.load(name, path)
+		s, err := st.load(name, path)
 		if err != nil {
 			return err
 		}
@@ -132,7 +112,7 @@ func (st Store) update(ctx context.Context, name string, change func(*Session) e
 			return fmt.Errorf("session %s: the name of a session cannot change", name)
 		}
 		updated = s
-		return write(path, s, replace, st.unchanged(name, path, text))
+		return write(path, s, replace)
 	})
 	if err != nil {
 		return nil, err
@@ -146,7 +126,7 @@ func (st Store) update(ctx context.Context, name string, change func(*Session) e
 // only the link is removed.
 func (st Store) Delete(ctx context.Context, name string, last func(*Session) error) error {
 	return st.locked(ctx, name, func(path string) error {
-		s, text, err := st.load(name, path)
+		s, err := st.load(name, path)
 		if s == nil || err != nil {
 			if err == nil {
 				disk.RemoveLitter(path)
@@ -155,9 +135,6 @@ func (st Store) Delete(ctx context.Context, name string, last func(*Session) err
 		}
 		if last != nil {
 			if err := last(s); err != nil {
-				return err
-			}
-			if err := st.unchanged(name, path, text)(); err != nil {
 				return err
 			}
 		}
@@ -226,22 +203,15 @@ func (st Store) path(name string) (string, error) {
 	return filepath.Join(st.Dir, name+".json"), nil
 }
 
-// replacer replaces a file unless check fails just before.
-type replacer func(path string, data []byte, check func() error) error
-
 // write saves a record; the caller holds its lock.
-func write(path string, s *Session, replace replacer, check func() error) error {
+func write(path string, s *Session, replace func(path string, data []byte) error) error {
 	s.Version = Version
 	s.CreatedAt = s.CreatedAt.UTC().Round(0) // Round drops the monotonic clock reading, which is not saved.
 	data, err := encode(s)
 	if err != nil {
 		return err
 	}
-	err = replace(path, data, check)
-	if IsUnreadable(err) || errors.Is(err, errChanged) { // These errors name the session already.
-		return err
-	}
-	if err != nil {
+	if err := replace(path, data); err != nil {
 		return fmt.Errorf("session %s: %w", s.Name, err)
 	}
 	return nil
@@ -264,10 +234,6 @@ func (s *Session) owner() string {
 
 // ErrNotFound is wrapped by errors about a session without a record.
 var ErrNotFound = errors.New("no such session")
-
-// errChanged is wrapped by errors about a record that another program has written while paw held
-// its lock.
-var errChanged = errors.New("the record was changed by another program meanwhile")
 
 // CorruptError says that a record cannot be parsed. The file is left alone; SetAsideCorrupt renames
 // it.

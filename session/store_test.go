@@ -1,7 +1,6 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -153,53 +152,6 @@ func TestUpdate(t *testing.T) {
 	}
 	if _, err := st.Update(ctx, "demo", func(*Session) error { return no }); err != no {
 		t.Errorf("got %v, want the error of the change itself", err)
-	}
-}
-
-// Editors, a restored backup and cp take no lock.
-func TestRecordsWrittenByOthersMeanwhileAreKept(t *testing.T) {
-	other := minimal("demo", "/elsewhere")
-	other.Version = Version
-	whole, err := encode(other)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, content := range map[string]string{"empty": "", "half": "{", "newer": `{"version": 7, "status": 1}`, "another": string(whole)} {
-		t.Run(what, func(t *testing.T) {
-			for how, act := range map[string]func(Store, context.Context, func(*Session) error) error{
-				"update": func(st Store, ctx context.Context, f func(*Session) error) error {
-					_, err := st.Update(ctx, "demo", f)
-					return err
-				},
-				"update soon": func(st Store, ctx context.Context, f func(*Session) error) error {
-					_, err := st.UpdateSoon(ctx, "demo", f)
-					return err
-				},
-				"delete": func(st Store, ctx context.Context, f func(*Session) error) error { return st.Delete(ctx, "demo", f) },
-			} {
-				st := newStore(t)
-				mustSave(t, st, full())
-				err := act(st, within(t, deadline), func(s *Session) error {
-					s.Generation++
-					mustWrite(t, st, "demo", content)
-					return nil
-				})
-				if unreadable := what != "another"; err == nil || IsUnreadable(err) != unreadable || errors.Is(err, errChanged) == unreadable {
-					t.Errorf("%s: got %v", how, err)
-				}
-				if got := read(t, st, "demo"); got != content {
-					t.Errorf("%s: what the other wrote is gone: %s", how, got)
-				}
-				if left, _ := filepath.Glob(filepath.Join(st.Dir, ".*")); len(left) > 0 {
-					t.Errorf("%s: left %v", how, left)
-				}
-			}
-		})
-	}
-	st := newStore(t)
-	err = st.Create(within(t, deadline), minimal("demo", "/r"), func() error { mustWrite(t, st, "demo", "{"); return nil })
-	if !IsUnreadable(err) || read(t, st, "demo") != "{" {
-		t.Errorf("create: got %v, and the record is %s", err, read(t, st, "demo"))
 	}
 }
 

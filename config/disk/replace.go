@@ -22,12 +22,8 @@ const LitterAge = time.Minute
 // Replace writes data to path; after a crash or a power loss the file holds either the old content
 // or the new, whole. A symlink is kept, and its target replaced. The caller holds the lock of the
 // file.
-func Replace(path string, data []byte) error { return ReplaceIf(path, data, nil) }
-
-// ReplaceIf is Replace with a check, unless check is nil, that runs last, when the new content is
-// on disk beside the old. If check returns an error the file is not replaced.
-func ReplaceIf(path string, data []byte, check func() error) error {
-	if err := ReplaceSoonIf(path, data, check); err != nil {
+func Replace(path string, data []byte) error {
+	if err := ReplaceSoon(path, data); err != nil {
 		return err
 	}
 	path, err := FollowLinks(path)
@@ -40,10 +36,7 @@ func ReplaceIf(path string, data []byte, check func() error) error {
 
 // ReplaceSoon replaces a file without waiting for the disk: after a power loss the old content may
 // be back. ReplaceSoon is for content that can be computed again.
-func ReplaceSoon(path string, data []byte) error { return ReplaceSoonIf(path, data, nil) }
-
-// ReplaceSoonIf is ReplaceSoon with the check of ReplaceIf.
-func ReplaceSoonIf(path string, data []byte, check func() error) error {
+func ReplaceSoon(path string, data []byte) error {
 	if err := MakeDir(filepath.Dir(path)); err != nil {
 		return err
 	}
@@ -59,31 +52,13 @@ func ReplaceSoonIf(path string, data []byte, check func() error) error {
 	if err != nil {
 		return err
 	}
-	err = place(f, path, data, check)
+	if _, err = f.Write(data); err == nil {
+		err = f.CloseAtomicallyReplace()
+	}
 	if err != nil {
 		_ = f.Cleanup()
 	}
 	return err
-}
-
-// place fills a temporary file, runs check, and renames the file to path. renameio's
-// CloseAtomicallyReplace is not used: it syncs, which takes longest, after the check.
-func place(f *renameio.PendingFile, path string, data []byte, check func() error) error {
-	if _, err := f.Write(data); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if check != nil {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // FollowLinks resolves all symlinks of a path. The file at the end need not exist.
