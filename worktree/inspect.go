@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"paw/config/disk"
-	"paw/worktree/git"
 	"paw/worktree/gitdir"
 	"paw/worktree/snapshot"
 )
@@ -23,13 +23,13 @@ type Dirt struct {
 	// that are the same in the main checkout.
 	Ignored    []string
 	Operation  string   // an unfinished merge, rebase, cherry-pick, revert, am or bisect
-	Submodules []string // submodules with changes or commits of their own
+	Submodules []string // submodules with changes of their own
 	Embedded   []string // repositories that are no submodules
 	Hidden     []string // changes hidden by assume-unchanged or skip-worktree
 	Detached   string   // describes commits that no ref keeps
 	// Aside lists files that exist only here, too, but need no attention: wholly ignored folders
-	// ("build/") that are no copies of the main checkout's, and the stores of submodules. Remove
-	// keeps the files in the trash.
+	// ("build/") that are no copies of the main checkout's, and submodules. Remove keeps the files in
+	// the trash.
 	Aside []string
 }
 
@@ -113,13 +113,13 @@ func (m *Manager) holdsOnly(ctx context.Context, path, scratch, commit string) b
 	return same && err == nil
 }
 
-// inspection inspects one worktree, or a submodule of it.
+// inspection inspects one worktree.
 type inspection struct {
 	Dirt
 	m           *Manager
 	path, admin string // directory of the worktree, and its git directory
 	main        string // same path in the main checkout, "" if missing
-	compared    bool   // the main checkout or stores of submodules were compared
+	compared    bool   // the main checkout was compared
 }
 
 func (i *inspection) look(ctx context.Context) error {
@@ -141,14 +141,14 @@ func (i *inspection) look(ctx context.Context) error {
 		}
 	}
 	i.Uncommitted = disk.SortedPaths(i.Uncommitted, l.Indexed, l.Submodules)
-	i.Untracked, i.Embedded = l.Untracked, l.Embedded
+	i.Untracked, i.Embedded, i.Submodules = l.Untracked, l.Embedded, l.Submodules
 	for _, name := range l.Ignored {
 		if err := i.addIgnored(name); err != nil {
 			return err
 		}
 	}
 	i.Operation = gitdir.Operation(i.admin)
-	return i.lookIntoSubmodules(ctx, l.Real.Submodules)
+	return i.setSubmodulesAside(l.Real.Submodules)
 }
 
 // Unfinished names the merge, rebase or the like that is unfinished in the worktree at path, "" for
@@ -214,81 +214,22 @@ func copiedFrom(main, here string) bool {
 	return sameAsMain(here, main)
 }
 
-// lookIntoSubmodules inspects checked-out submodules like worktrees, and the stores of all
-// submodules there ever were: stores are in the worktree's git directory, and removed with it.
-func (i *inspection) lookIntoSubmodules(ctx context.Context, submodules []string) error {
-	checkedOut, plain := map[string]bool{}, *i.m
-	plain.objects = nil // a reader keeps its objects beside those of the superproject
-	for _, name := range submodules {
-		store, there := gitdir.Of(filepath.Join(i.path, name))
-		if !there {
-			continue
-		}
-		checkedOut[store], i.compared = true, true
-		inner := inspection{m: &plain, path: filepath.Join(i.path, name), admin: store}
-		if i.main != "" {
-			inner.main = filepath.Join(i.main, name)
-		}
-		if err := errors.Join(inner.look(ctx), i.lookIntoStore(ctx, name, store)); err != nil {
-			return err
-		}
-		if !inner.Clean() {
-			i.Submodules = append(i.Submodules, name)
-		}
-		for _, aside := range inner.Aside {
-			i.Aside = append(i.Aside, name+"/"+aside)
-		}
-	}
+// setSubmodulesAside names the submodules that are checked out, and those of which the worktree's git directory has a store, which is
+// removed with it: git lists neither what it ignores in them nor which of their commits no remote has.
+func (i *inspection) setSubmodulesAside(submodules []string) error {
+	names := slices.DeleteFunc(slices.Clone(submodules), func(name string) bool { return !gitdir.IsTop(filepath.Join(i.path, name)) })
 	stores, err := storesIn(i.admin)
-	if err != nil {
-		return err
-	}
 	for _, store := range stores {
-		if checkedOut[disk.Resolved(store)] {
-			continue
-		}
-		name, err := filepath.Rel(filepath.Join(i.admin, "modules"), store)
-		if err == nil {
-			err = i.lookIntoStore(ctx, name, store)
-		}
-		if err != nil {
-			return err
-		}
-		// What the index and reflogs of the store hold besides its refs cannot be told without its
-		// files.
-		i.Aside = append(i.Aside, storeOf(name))
+		name, _ := filepath.Rel(filepath.Join(i.admin, "modules"), store)
+		names = append(names, name)
 	}
-	i.Submodules, i.Aside = disk.SortedPaths(i.Submodules), disk.SortedPaths(i.Aside)
-	return nil
-}
-
-// lookIntoStore looks for commits that the submodule's remotes do not have. Commits of branches,
-// stashes and HEAD count as work. Commits that only a tag or a reflog names may be the remote's, or
-// useless; they are kept.
-func (i *inspection) lookIntoStore(ctx context.Context, name, store string) error {
-	// The store's worktree may be gone, and git would go there first.
-	repo := git.In(store).WithEnv("GIT_DIR="+store, "GIT_WORK_TREE="+store)
-	list := func(args ...string) (string, error) {
-		return repo.Output(ctx, append([]string{"rev-list", "--max-count=1"}, args...)...)
-	}
-	work, err := list("--exclude=refs/tags/*", "--all", "--not", "--remotes")
-	if err != nil {
-		return err
-	}
-	if work != "" {
-		i.Submodules = append(i.Submodules, name)
-		return nil
-	}
-	more, err := list("--all", "--reflog", "--not", "--remotes")
-	if more != "" {
-		i.Aside = append(i.Aside, storeOf(name))
+	for _, name := range disk.SortedPaths(names) {
+		i.Aside = append(i.Aside, "submodule "+name)
 	}
 	return err
 }
 
-func storeOf(submodule string) string { return "the store of submodule " + submodule }
-
-// storesIn lists the git directories of submodules below that of a worktree, with nested ones.
+// storesIn lists the git directories of submodules below that of a worktree; those of nested ones are in them.
 func storesIn(admin string) ([]string, error) {
 	var stores []string
 	err := filepath.WalkDir(filepath.Join(admin, "modules"), func(at string, d fs.DirEntry, err error) error {
@@ -299,11 +240,6 @@ func storesIn(admin string) ([]string, error) {
 			return err
 		case gitdir.Is(at):
 			stores = append(stores, at)
-			inner, err := storesIn(at)
-			stores = append(stores, inner...)
-			if err != nil {
-				return err
-			}
 			return fs.SkipDir
 		}
 		return nil

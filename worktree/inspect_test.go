@@ -98,14 +98,7 @@ func TestInspectFindsDirtySubmodule(t *testing.T) {
 		t.Errorf("clean: %+v", got)
 	}
 	writeFile(t, filepath.Join(p.Path, "sub/new"), "x\n")
-	wantDirt(t, w.dirt(p), Dirt{Uncommitted: []string{"sub"}, Submodules: []string{"sub"}})
-}
-
-func TestInspectFindsUnpushedCommitsOfSubmodule(t *testing.T) {
-	w, p, sub := withSubmodule(t)
-	gitIn(t, sub, "commit", "-q", "--allow-empty", "-m", "only here")
-	gitIn(t, p.Path, "commit", "-qam", "point to it")
-	wantDirt(t, w.dirt(p), Dirt{Submodules: []string{"sub"}})
+	wantDirt(t, w.dirt(p), Dirt{Uncommitted: []string{"sub"}, Submodules: []string{"sub"}, Aside: []string{"submodule sub"}})
 }
 
 func TestInspectFindsUnfinishedOperations(t *testing.T) {
