@@ -33,7 +33,6 @@ type Made struct {
 	BranchCreated bool
 	Existed       bool   // complete before the call, and possibly in use
 	Warning       string // the post-checkout hook failed; the worktree itself is right
-	Snapshot      string // snapshot whose files FromSnapshot has put there since, "" for none
 	Rescue        string // refs for what only the git directory of an earlier worktree led to, "" for none
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"paw/config/disk"
 	"paw/worktree/git"
@@ -90,16 +89,9 @@ func (m *Manager) resume(ctx context.Context, p Plan, entries []Entry) (c *creat
 	return c, "", nil
 }
 
-// Rollback removes what one Create has made, if it is unused: the worktree must be clean or equal
-// its snapshot, and its branch be at the base. The branch is removed only if Create has made it.
-// Worktrees that existed before are kept. Directories are moved to the trash folder. The error
-// names what has to stay.
+// Rollback removes what one Create has made, if it is unused: like Remove, and then the branch, if Create has made
+// it and it is still at the base. Worktrees that existed before are kept. The error names what has to stay.
 func (m *Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error {
-	x, err := m.Registry().exclude(ctx)
-	if err != nil {
-		return err
-	}
-	defer x.release()
 	byAgent := map[string]Plan{}
 	for _, p := range plans {
 		byAgent[p.Agent] = p
@@ -110,44 +102,13 @@ func (m *Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error
 		if !known || done.Existed {
 			continue
 		}
-		if err := m.rollbackOne(ctx, x, p, done); err != nil {
+		if _, err := m.Remove(ctx, p, Seen{}); err != nil {
 			errs = append(errs, fmt.Errorf("%s: kept: %w", p.Path, err))
+		} else if done.BranchCreated {
+			errs = append(errs, m.DeleteBranches(ctx, map[string]string{p.Branch: p.Base}, p.Base)[p.Branch])
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func (m *Manager) rollbackOne(ctx context.Context, x exclusive, p Plan, done Made) error {
-	admin, err := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
-	if err != nil {
-		return err
-	}
-	e := readEntry(admin, &gitdir.Refs{CommonDir: m.Repository.CommonDir})
-	if ofAnother(e, p) {
-		return nil // Another session was faster: nothing here belongs to this call.
-	}
-	if !ownedBy(e, p) {
-		return errors.New("not locked by " + p.Owner)
-	}
-	if err := gitdir.Verify(p.Path, m.Repository.CommonDir, p.Branch); err != nil {
-		return err
-	}
-	head, err := git.In(p.Path).Line(ctx, "rev-parse", "HEAD")
-	if err != nil {
-		return err
-	}
-	if p.Base != "" && done.BranchCreated && head != p.Base {
-		return fmt.Errorf("branch %s has new commits", p.Branch)
-	}
-	changed, err := git.In(p.Path).Output(ctx, "-c", "status.showUntrackedFiles=all", "-c", "diff.orderFile=/dev/null", "status", "--porcelain", "--untracked-files=all")
-	if err != nil {
-		return err
-	}
-	if changed != "" && (done.Snapshot == "" || !m.holdsOnly(ctx, p.Path, "", done.Snapshot)) {
-		return fmt.Errorf("it has changes: %s", strings.SplitN(changed, "\n", 2)[0])
-	}
-	c := &creation{plan: p, admin: admin, made: done}
-	return m.undoLocked(ctx, x, []*creation{c})
 }
 
 // undo takes the repository lock and removes creations that failed.

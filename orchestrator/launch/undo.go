@@ -89,14 +89,14 @@ func rollbackWorktrees(ctx context.Context, h *app.App, s *session.Session, plan
 		return err
 	}
 	var made []worktree.Made
-	for _, plan := range plans {
+	plans = slices.Clone(plans)
+	for i, plan := range plans {
+		if w := s.Agent(plan.Agent); w != nil && w.From != nil {
+			plans[i].Saved = w.From.Snapshot
+		}
 		// Create itself has taken back what it could not complete.
 		if _, err := os.Lstat(plan.Path); err == nil {
-			one := worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch}
-			if w := s.Agent(plan.Agent); w != nil && w.From != nil {
-				one.Snapshot = w.From.Snapshot
-			}
-			made = append(made, one)
+			made = append(made, worktree.Made{Agent: plan.Agent, BranchCreated: plan.CreateBranch})
 		}
 	}
 	if err := h.Manager(repository).Rollback(ctx, plans, made); err != nil {
