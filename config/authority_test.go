@@ -38,7 +38,7 @@ var authorities = map[string]authority{
 	"worktree.path": yields, "worktree.copy": replaces, "worktree.link": replaces, "worktree.setup": replaces,
 	"worktree.include": replaces, "worktree.ports": replaces, "worktree.env": replaces, "worktree.teardown": replaces,
 	"worktree.setup_seconds": replaces, "worktree.teardown_seconds": replaces, "worktree.min_free": yields,
-	"tmux.socket": yields, "tmux.layout": yields, "tmux.log": yields,
+	"tmux.socket": yields, "tmux.layout": yields,
 	"tmux.bell": usersAlone, "tmux.counts": usersAlone,
 	"turns.snapshot_seconds": replaces, "turns.snapshot_mib": replaces,
 	"agents.max_depth": replaces, "agents.max_children": replaces, "agents.brief_kib": replaces,
@@ -89,7 +89,6 @@ socket = "other"
 layout = "tiled"
 bell = true
 counts = true
-log = false
 [turns]
 snapshot_seconds = 1000000
 snapshot_mib     = 1

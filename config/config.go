@@ -65,8 +65,6 @@ type Tmux struct {
 	Bell bool `toml:"bell" json:"bell"`
 	// Counts shows the number of agents in each state in tmux's status line.
 	Counts bool `toml:"counts" json:"counts"`
-	// Log writes the output of each agent's pane to a file.
-	Log bool `toml:"log" json:"log"`
 }
 
 // Values of Tmux.Layout.

@@ -18,7 +18,7 @@ func TestEveryVariableOverrides(t *testing.T) {
 	want := everythingSet
 	want.DefaultCLI = "gemini"
 	want.Worktree.Path, want.Worktree.Setup = "{parent}/w/{agent}", "make deps"
-	want.Tmux = Tmux{Socket: "/run/t", Layout: "tiled", Log: true}
+	want.Tmux = Tmux{Socket: "/run/t", Layout: "tiled"}
 	want.Turns = Turns{11, 12}
 	want.Agents = Agents{13, 14, 15}
 	if diff := cmp.Diff(want, l.Config); diff != "" {

@@ -121,7 +121,6 @@ socket = "work"
 layout = "windows"
 bell = false
 counts = false
-log = true
 
 [turns]
 snapshot_seconds = 5
@@ -188,7 +187,7 @@ var everythingSet = Config{
 		Link: []string{"node_modules"}, Setup: "npm ci", Ports: 3, Env: map[string]string{"KEY": "{slug}"},
 		Teardown: "npm run drop", TeardownSeconds: 9, SetupSeconds: 8,
 	},
-	Tmux:   Tmux{Socket: "work", Layout: "windows", Log: true},
+	Tmux:   Tmux{Socket: "work", Layout: "windows"},
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
 	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
 	Land:   Land{Checks: []string{"make test", "make lint"}},
@@ -221,7 +220,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 	}
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
 		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "worktree.include", "worktree.ports", "worktree.env",
-		"worktree.teardown", "worktree.teardown_seconds", "worktree.setup_seconds", "worktree.min_free", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts", "tmux.log",
+		"worktree.teardown", "worktree.teardown_seconds", "worktree.setup_seconds", "worktree.min_free", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts",
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
 		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell", "queue.max", "queue.starts", "queue.keep_days",
 		"limits.then", "limits.times", "limits.prompt",

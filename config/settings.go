@@ -64,8 +64,6 @@ var settings = []setting{
 
 	{key: "tmux.bell", repository: usersAlone},
 	{key: "tmux.counts", repository: usersAlone},
-	// A log can fill the disk, and keeps what the user types.
-	{key: "tmux.log", repository: yields, trust: set},
 
 	// More time makes CLIs wait; less time or size leaves turns without a snapshot.
 	{key: "turns.snapshot_seconds", repository: replaces, trust: differs},

@@ -193,7 +193,7 @@ func (c *Client) Respawn(ctx context.Context, paneID string, a AgentPane) error 
 		{"if-shell", "-F", "-t", paneID, "#{pane_dead}", quotedScript(labelOptions(paneID, a.label()))},
 		append(command{"respawn-pane", "-t", paneID}, a.Argv...),
 	}
-	commands = append(append(commands, a.pipe(paneID)...), paneOptions(paneID, a)...)
+	commands = append(commands, paneOptions(paneID, a)...)
 	_, err := c.call(ctx, append(commands, windowOptions(paneID)...)...)
 	return named(err, "respawn-pane")
 }

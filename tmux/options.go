@@ -25,13 +25,7 @@ type AgentPane struct {
 	// every few seconds while a terminal shows the window, unless a word of Refresh has other
 	// characters than letters, digits and ./_@:=,+-.
 	Refresh []string
-	// Log is a file to which the output of the program is appended, up to maxLog bytes; "" for
-	// none. Nothing is written when the path has other characters than Refresh may have.
-	Log string
 }
-
-// maxLog limits AgentPane.Log, in bytes.
-const maxLog = 64 << 20
 
 func (a AgentPane) check() error {
 	if !isWord(a.Identity.Session) || !isWord(a.Identity.Agent) {
@@ -110,16 +104,6 @@ func paneOptions(pane string, a AgentPane) []command {
 		commands = append(commands, command{"set-option", "-p", "-t", pane, "@paw_id", a.PawID})
 	}
 	return commands
-}
-
-// pipe returns the command that writes AgentPane.Log. The command must follow the start of the
-// program in the same tmux call: a respawn ends the pipe of the program before. The shell's ulimit
-// -f counts blocks of 512 bytes.
-func (a AgentPane) pipe(pane string) []command {
-	if !refreshWord().MatchString(a.Log) {
-		return nil
-	}
-	return []command{{"pipe-pane", "-t", pane, fmt.Sprintf("ulimit -f %d; exec cat >>%s", maxLog/512, a.Log)}}
 }
 
 func (a AgentPane) label() Label {

@@ -191,7 +191,6 @@ func fill(places []place, agents []AgentPane) []command {
 		commands = append(commands, paneOptions(pane, a)...)
 		commands = append(commands, labelOptions(pane, a.label())...)
 		commands = append(commands, append(command{"respawn-pane", "-k", "-t", pane}, a.Argv...))
-		commands = append(commands, a.pipe(pane)...)
 	}
 	return commands
 }

@@ -24,7 +24,7 @@ type grepOptions struct {
 }
 
 func (o *grepOptions) run(cmd *cobra.Command, words []string) error {
-	for _, other := range []string{"turn", "pane", "full"} {
+	for _, other := range []string{"turn", "full"} {
 		if cmd.Flags().Changed(other) {
 			return usagef(cmd, "--grep and --%s exclude each other", other)
 		}

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -14,17 +11,15 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator"
-	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/launch"
 	"paw/session/history"
 )
 
 type logOptions struct {
 	*invocation
-	turn       int
-	full, pane bool
-	grep       grepOptions
+	turn int
+	full bool
+	grep grepOptions
 }
 
 func newLog(a *invocation) *cobra.Command {
@@ -37,8 +32,7 @@ and the tools the CLI used with their results. It works while the agent runs, af
 stop and after a crash, and changes nothing.
 
 N, or --turn N, shows that turn alone, also when it was in an earlier conversation. AGENT may be left out
-where there is one agent only. --pane shows what the CLI wrote to its pane instead, where
-tmux.log in the configuration has it kept.
+where there is one agent only.
 
 --grep finds the messages that have a text, in all conversations of the session's agents or
 of those that are named, with --all of all sessions; the newest first. Where no message has it, the exit status is 1.`, exitUsage, exitNotFound, "12   opencode is not installed: its conversations cannot be read without it"),
@@ -64,7 +58,6 @@ of those that are named, with --all of all sessions; the newest first. Where no 
 	f.IntVarP(&o.grep.most, "most", "n", o.grep.most, "only the last `N` messages; --grep shows 100 if not told otherwise")
 	f.Lookup("most").DefValue = "0" // no default without --grep
 	f.BoolVar(&o.full, "full", false, "results and arguments of tools in full")
-	f.BoolVar(&o.pane, "pane", false, "what the CLI wrote to its pane, where tmux.log keeps it")
 	a.addSession(cmd)
 	a.addJSON(cmd)
 	return cmd
@@ -89,12 +82,6 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 	h, s, agent, err := o.oneAgent(cmd, args)
 	if err != nil {
 		return err
-	}
-	switch {
-	case o.pane && (o.json || o.full || number != nil):
-		return usagef(cmd, "--pane is all that was written, and has no turns")
-	case o.pane:
-		return o.paged(cmd.Context(), h, func() error { return o.printPaneLog(h, s.Name, agent) })
 	}
 	logged, err := orchestrator.Log(cmd.Context(), h, s, agent, number)
 	if err != nil {
@@ -148,21 +135,6 @@ func (o *logOptions) turnNamed(cmd *cobra.Command, args []string) (words []strin
 		}
 	}
 	return args, number, nil
-}
-
-// printPaneLog prints what an agent's CLI wrote to its pane, without escape sequences.
-func (o *logOptions) printPaneLog(h *app.App, sessionName, agentName string) error {
-	path := launch.PaneLog(h, sessionName, agentName)
-	before, _ := os.ReadFile(path + ".old")
-	content, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return errs.New(errs.NotFound, "%s: nothing of its pane was kept; with log = true under [tmux] in %s it is from the next launch on", agentName, h.Paths.ConfigFile)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(o.stdout, display.Printable(string(before)+string(content)))
-	return err
 }
 
 var roleColours = map[history.Role]string{

@@ -65,12 +65,6 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 		return tmux.AgentPane{}, err
 	}
 	w.Command = RecordedCommand(command.Argv, j.Prompt)
-	log := ""
-	if h.Config.Tmux.Log {
-		if log, err = openPaneLog(h, s.Name, w.Name); err != nil {
-			j.Notes = append(j.Notes, "its pane is not logged: "+err.Error())
-		}
-	}
 	return tmux.AgentPane{
 		Identity: tmux.Identity{Session: s.Name, Agent: w.Name, Generation: generation},
 		PawID:    s.ID,
@@ -78,7 +72,6 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 		Label:    tmux.Label{Text: w.Name + ": starting"},
 		Worktree: w.WorktreePath,
 		Refresh:  refreshCommand(h, s.Name),
-		Log:      log,
 	}, nil
 }
 
@@ -273,31 +266,4 @@ func sendNext(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) 
 			}
 		}
 	}
-}
-
-// keptPaneLog is the size in bytes above which the next launch begins a new log of the pane.
-const keptPaneLog = 8 << 20
-
-// PaneLog returns the file with the output of an agent's pane; the file with .old appended has the
-// output before it.
-func PaneLog(h *app.App, sessionName, agentName string) string {
-	return filepath.Join(h.StateDir(sessionName, agentName), "pane.log")
-}
-
-// openPaneLog creates the log of a pane with mode 0600 and returns its path.
-func openPaneLog(h *app.App, sessionName, agentName string) (string, error) {
-	path := PaneLog(h, sessionName, agentName)
-	if info, err := os.Lstat(path); err == nil && info.Size() > keptPaneLog {
-		if err := os.Rename(path, path+".old"); err != nil {
-			return "", err
-		}
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", err
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return "", err
-	}
-	return path, f.Close()
 }
