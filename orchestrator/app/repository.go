@@ -38,7 +38,7 @@ func (h *App) ManagerOf(ctx context.Context, s *session.Session) (*worktree.Mana
 	}
 	if err == nil {
 		return m, errs.New(errs.Failed, "%s: its repository %w, there is another one at %s", s.Name, ErrGone, s.RepoPath).
-			Hint("paw purge %s --force", s.Name)
+			Hint("paw purge %s", s.Name)
 	}
 	if there := movedTo(s); there != "" {
 		return m, errs.New(errs.Failed, "%s: its repository was moved from %s to %s", s.Name, s.RepoPath, there).

@@ -28,7 +28,6 @@ type Purge struct {
 	Name     string
 	Gone     string   // path of a repository that does not exist any more: only the record can be deleted
 	Stay     []string // worktrees that stay because the repository is gone
-	Trashed  []Agent  // agents whose worktrees go to the trash folder of the repository that took the place of theirs
 	Landings []string // interrupted landings, which are finished first
 	Agents   []Agent
 	Branches []Branch
@@ -116,9 +115,6 @@ func (p Purge) String() string {
 	for _, dir := range p.Stay {
 		lines = append(lines, "keep "+dir+": without the repository nobody can say what would be lost with it")
 	}
-	for _, a := range p.Trashed {
-		lines = append(lines, "move "+a.WorktreePath+" to the trash folder")
-	}
 	for _, branch := range p.Branches {
 		lines = append(lines, branch.line())
 	}
@@ -164,7 +160,7 @@ type Purged struct {
 func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (Purge, error) {
 	m, err := h.ManagerOf(ctx, s)
 	gone := errors.Is(err, app.ErrGone)
-	if err != nil && (!gone || !o.Force && app.Replaced(s)) {
+	if err != nil && !gone {
 		return Purge{}, err
 	}
 	f, err := atRest(ctx, h, s, app.AgentNames(s), o.Force)
@@ -182,11 +178,7 @@ func PlanPurge(ctx context.Context, h *app.App, s *session.Session, o Options) (
 	if gone {
 		p.Gone = s.RepoPath
 		for _, w := range s.Agents {
-			switch {
-			case !disk.Exists(w.WorktreePath):
-			case o.Force && app.Replaced(s):
-				p.Trashed = append(p.Trashed, Agent{Agent: w})
-			default:
+			if disk.Exists(w.WorktreePath) {
 				p.Stay = append(p.Stay, w.WorktreePath)
 			}
 		}

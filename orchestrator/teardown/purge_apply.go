@@ -90,15 +90,8 @@ func (p Purge) deleteTurns(ctx context.Context, h *app.App, m *worktree.Manager,
 	return err
 }
 
-// applyGone ends a session without a repository: the worktrees in Trashed go to the trash folder, and the record goes.
+// applyGone ends a session without a repository: its record goes.
 func (p Purge) applyGone(ctx context.Context, h *app.App, purged *Purged) error {
-	for _, a := range p.Trashed {
-		moved, err := p.m.Trash().Take(a.WorktreePath, a.Name)
-		if err != nil {
-			return err
-		}
-		purged.Aside = append(purged.Aside, Removed{Agent: a, Trash: moved})
-	}
 	err := h.DeleteSession(ctx, p.Session.Name, app.AgentNames(p.Session), func() error { return p.deleteFiles(h, purged) })
 	if err == nil {
 		h.Locks.Forget(p.Session.Name)
