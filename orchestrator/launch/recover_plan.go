@@ -52,11 +52,11 @@ type RecoverFacts struct {
 	exited      bool   // the CLI exited with 0, or the user left the CLI
 	launched    bool   // a launcher of this session ran at some time
 
-	worktreeMissing bool   // the worktree does not exist, or a killed recover has left it half made
-	worktreeWrong   string // why the directory is not the agent's worktree, "" if it is
-	wayBack         string // command that helps with a wrong worktree
-	unlinked        bool   // only the link to the repository is broken; recover repairs the link before it plans
-	onBranch        bool   // HEAD of the worktree names the branch, whether the branch exists or not
+	worktreeMissing bool     // the worktree does not exist, or a killed recover has left it half made
+	worktreeWrong   string   // why the directory is not the agent's worktree, "" if it is
+	wayBack         []string // commands that help with a wrong worktree
+	unlinked        bool     // only the link to the repository is broken; recover repairs the link before it plans
+	onBranch        bool     // HEAD of the worktree names the branch, whether the branch exists or not
 	branchExists    bool
 	branchAt        string // other worktree with the branch, "" for none
 	moved           bool   // paw has made that one: it was moved from the agent's path
@@ -173,7 +173,7 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 	case f.unlinked: // only in a dry run: otherwise recover has repaired the link
 		j.Notes = append(j.Notes, "its worktree would be linked to the repository again")
 	case f.worktreeWrong != "":
-		j.Refuse(errors.New(f.worktreeWrong), f.wayBack)
+		j.Refuse(errors.New(f.worktreeWrong), f.wayBack...)
 		return false
 	}
 	return true

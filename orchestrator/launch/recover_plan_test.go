@@ -104,7 +104,7 @@ func TestPlanAgent(t *testing.T) {
 		{name: "worktree gone, branch elsewhere", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchAt = true, "/x" }, want: "claude: refused: its worktree is gone and its branch paw/shop/claude is checked out in /x; git -C /x switch --detach && paw recover shop"},
 		{name: "worktree moved", change: func(f *RecoverFacts) { f.worktreeMissing, f.branchAt, f.moved = true, "/x y", true }, want: "claude: refused: its worktree was moved to /x y; git -C /r worktree move -f -f '/x y' /w && paw recover shop"},
 		{name: "branch elsewhere, worktree there", change: func(f *RecoverFacts) { f.branchAt = "/x" }, want: "claude: resumed"},
-		{name: "not its worktree", change: func(f *RecoverFacts) { f.worktreeWrong, f.wayBack = "/w: no .git file", "a way back" }, want: "claude: refused: /w: no .git file; a way back"},
+		{name: "not its worktree", change: func(f *RecoverFacts) { f.worktreeWrong, f.wayBack = "/w: no .git file", []string{"a way back"} }, want: "claude: refused: /w: no .git file; a way back"},
 		{name: "unlinked, seen by a dry run", change: func(f *RecoverFacts) { f.worktreeWrong, f.unlinked = "/w: no .git file", true }, want: "claude: resumed; its worktree would be linked to the repository again"},
 		{name: "no conversation", change: func(f *RecoverFacts) { f.Resumable, f.FreshReason = false, "it had no conversation yet" }, want: "claude: fresh as new: it had no conversation yet"},
 		{name: "headless turn, named", change: func(f *RecoverFacts) {

@@ -199,17 +199,21 @@ func lastCommitOf(h *app.App, entries []worktree.Entry, s *session.Session, w se
 	return w.BaseCommit
 }
 
-// WayBack returns the command that helps when something else is in the place of an agent's
-// worktree.
-func WayBack(s *session.Session, w *session.Agent) string {
+// WayBack returns the commands that help when something else is in the place of an agent's worktree. Where only the .git
+// file is gone, nobody can tell the worktree from a folder that was made in its place.
+func WayBack(s *session.Session, w *session.Agent) (lines []string) {
 	path := errs.Quote(w.WorktreePath)
 	info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git"))
 	target, linked := gitdir.Target(filepath.Join(w.WorktreePath, ".git"))
 	switch {
 	case err != nil, linked == nil && !disk.Exists(target): // a foreign folder, or one that git has forgotten
-		return fmt.Sprintf("mv %s %s && paw recover %s", path, errs.Quote(w.WorktreePath+".aside"), s.Name)
+		files, _ := filepath.Glob(filepath.Join(s.GitCommonDir, "worktrees", "*", "gitdir"))
+		if slices.ContainsFunc(files, func(file string) bool { return gitdir.Line(file) == filepath.Join(w.WorktreePath, ".git") }) {
+			lines = []string{fmt.Sprintf("git -C %s worktree repair && paw recover %s", errs.Quote(s.RepoPath), s.Name)}
+		}
+		return append(lines, fmt.Sprintf("mv %s %s && paw recover %s", path, errs.Quote(w.WorktreePath+".aside"), s.Name))
 	case info.IsDir(): // another repository
-		return fmt.Sprintf("paw remove %s/%s --keep-worktree", s.Name, w.Name)
+		return []string{fmt.Sprintf("paw remove %s/%s --keep-worktree", s.Name, w.Name)}
 	}
-	return fmt.Sprintf("git -C %s worktree repair %s", errs.Quote(s.RepoPath), path)
+	return []string{fmt.Sprintf("git -C %s worktree repair %s", errs.Quote(s.RepoPath), path)}
 }

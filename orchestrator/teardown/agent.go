@@ -171,7 +171,7 @@ func (p *Agent) notTheWorktree(ctx context.Context, m *worktree.Manager, s *sess
 	if p.Phase == session.PhaseCreating || unlinked {
 		return refused.Hint("paw recover %s", s.Name)
 	}
-	return refused.Hint("%s", launch.WayBack(s, &p.Agent))
+	return errs.WithHints(refused, launch.WayBack(s, &p.Agent)...)
 }
 
 // planned plans the removal of the agent, and refuses while work would be lost.
