@@ -272,9 +272,6 @@ func (f *findings) examineRepository(ctx context.Context, h *app.App, s *session
 		}
 		f.wrong(err)
 	}
-	for _, dir := range m.Trash().Undeleted(sweepPatience) {
-		f.wrong(errs.New(errs.Failed, "%s: a removed directory that could not be deleted; nothing in it is lost", dir).Hint("rm -rf %s", errs.Quote(dir)))
-	}
 	if kept, line := keptTrash(m); kept != "" {
 		f.fine(kept, line...)
 	}

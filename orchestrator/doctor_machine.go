@@ -117,7 +117,7 @@ const sweepPatience = time.Hour
 // keptTrash says how much is kept in the trash folder of a repository, and where that is much the
 // line that deletes it: only the user can decide when. It is "" for nothing.
 func keptTrash(m *worktree.Manager) (text string, line []string) {
-	kept, dir := m.Trash().Kept()
+	kept, dir := m.Trash().Kept(sweepPatience)
 	if len(kept) == 0 {
 		return "", nil
 	}

@@ -164,28 +164,5 @@ func here(ctx context.Context) (client string, in where) {
 			clients = append(clients, one)
 		}
 	}
-	latest(ctx, New(own), clients)
 	return thisCaller().here(panes, clients)
-}
-
-// latest has tmux say which client of the pane's session was used last, where several were within one second.
-func latest(ctx context.Context, p *Client, clients []seat) {
-	var last []*seat
-	for i := range clients {
-		switch c := &clients[i]; {
-		case len(last) == 0 || c.activity > last[0].activity:
-			last = []*seat{c}
-		case c.activity == last[0].activity:
-			last = append(last, c)
-		}
-	}
-	if len(last) < 2 {
-		return
-	}
-	r, err := p.call(ctx, command{"display-message", "-p", "-t", os.Getenv("TMUX_PANE"), "#{client_name}"})
-	for _, c := range last {
-		if err == nil && c.name == strings.TrimSpace(r.out) {
-			c.activity++
-		}
-	}
 }

@@ -28,34 +28,22 @@ type Trash struct {
 
 func (t Trash) dir() string { return filepath.Join(t.Repository.CommonDir, "paw", "trash") }
 
-// Kept lists what stays in the trash folder dir until somebody deletes it: removed directories, and
-// registrations without a directory.
-func (t Trash) Kept() (kept []string, dir string) {
+// Kept lists what stays in the trash folder dir until somebody deletes it: removed directories, registrations
+// without a directory, and what was to be deleted in the background at least age ago, as where find is missing or
+// may not delete something. A running deletion changes the folder's time.
+func (t Trash) Kept(age time.Duration) (kept []string, dir string) {
 	content, _ := os.ReadDir(t.dir())
 	for _, item := range content {
 		registration, _ := filepath.Match("*-registration-*", item.Name())
 		inside, err := os.ReadDir(filepath.Join(t.dir(), item.Name()))
 		cut := err == nil && len(inside) == 0 // paw was killed before it moved something there
-		if !registration && !cut && !strings.HasSuffix(item.Name(), doomed) {
+		info, infoErr := item.Info()
+		goes := infoErr != nil || strings.HasSuffix(item.Name(), doomed) && time.Since(info.ModTime()) < age
+		if !registration && !cut && !goes {
 			kept = append(kept, filepath.Join(t.dir(), item.Name()))
 		}
 	}
 	return kept, t.dir()
-}
-
-// Undeleted lists what was to be deleted in the background, at least age ago, and still exists, for
-// example because find is missing, or may not delete something. A running deletion changes the
-// folder's time.
-func (t Trash) Undeleted(age time.Duration) []string {
-	var left []string
-	content, _ := os.ReadDir(t.dir())
-	for _, item := range content {
-		info, err := item.Info()
-		if err == nil && strings.HasSuffix(item.Name(), doomed) && time.Since(info.ModTime()) >= age {
-			left = append(left, filepath.Join(t.dir(), item.Name()))
-		}
-	}
-	return left
 }
 
 // Take moves path unchanged to the trash folder, or to ".paw-trash" next to it if the trash is on

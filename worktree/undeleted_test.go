@@ -10,12 +10,12 @@ import (
 	"paw/worktree/gitdir"
 )
 
-// What a sweep could not delete is named once it had the time for it; what the user has to delete is another matter.
-func TestUndeletedIsWhatASweepLeft(t *testing.T) {
+// What a sweep could not delete is named once it had the time for it.
+func TestKeptHasWhatASweepLeft(t *testing.T) {
 	m := &Manager{Repository: gitdir.Repository{CommonDir: t.TempDir()}}
 	stuck, fresh, kept := filepath.Join(m.Trash().dir(), "stuck"+doomed), filepath.Join(m.Trash().dir(), "fresh"+doomed), filepath.Join(m.Trash().dir(), "kept")
 	for _, dir := range []string{stuck, fresh, kept} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(dir, "inside"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -25,7 +25,7 @@ func TestUndeletedIsWhatASweepLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := m.Trash().Undeleted(time.Hour); !slices.Equal(got, []string{stuck}) {
+	if got, _ := m.Trash().Kept(time.Hour); !slices.Equal(got, []string{kept, stuck}) {
 		t.Errorf("got %v", got)
 	}
 }
