@@ -50,7 +50,6 @@ type Manager struct {
 
 	writer  *git.Answering // set by Writing; nil for a git process for each ref
 	objects *objects.Store // set by WithScratch, Remembering and Writing; nil for those of Repository
-	doomed  *[]string      // collects trash folders to sweep later; nil sweeps them at once
 }
 
 // WithScratch returns a reader, for commands that only read: all objects that a reader makes,

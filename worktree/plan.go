@@ -261,24 +261,16 @@ func withParents(plans []Plan) []string {
 // checkPlace refuses a path that `git worktree add` would refuse only after the branch was created.
 // mine says that the same plan is registered already: then the directory may be what is left of it.
 func checkPlace(p Plan, mine bool) error {
-	_, linkErr := os.Lstat(p.Path)
-	info, err := os.Stat(p.Path)
-	switch {
-	case errors.Is(linkErr, fs.ErrNotExist), errors.Is(linkErr, syscall.ENOTDIR):
-		return checkParent(p)
-	case linkErr != nil:
-		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(linkErr))
-	case err != nil:
-		return git.Conflict(p.Agent, "", "worktree path %s: a symbolic link to nothing", p.Path)
-	case !info.IsDir():
-		return git.Conflict(p.Agent, "", "worktree path %s: a file is in the way", p.Path)
-	}
 	content, err := os.ReadDir(p.Path)
-	if err != nil {
-		return git.Conflict(p.Agent, "", "worktree path %s: %v", p.Path, errors.Unwrap(err))
-	}
-	if len(content) == 0 || mine && (hasGitFile(p.Path) || barelyBegun(p.Path)) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && len(content) == 0, mine && (hasGitFile(p.Path) || barelyBegun(p.Path)):
 		return nil
+	case err != nil:
+		at := p.Path
+		for _, above := os.Stat(at); errors.Is(above, syscall.ENOTDIR); _, above = os.Stat(at) {
+			at = filepath.Dir(at)
+		}
+		return git.Conflict(p.Agent, "ls -l "+git.Quote(at), "worktree path %s: %v", p.Path, errors.Unwrap(err))
 	}
 	return git.Conflict(p.Agent, "ls -la "+git.Quote(p.Path), "worktree path %s: exists and is not empty", p.Path)
 }
@@ -286,23 +278,4 @@ func checkPlace(p Plan, mine bool) error {
 func hasGitFile(dir string) bool {
 	_, err := gitdir.Target(filepath.Join(dir, ".git"))
 	return err == nil
-}
-
-// checkParent checks the nearest existing folder above the path.
-func checkParent(p Plan) error {
-	for at := filepath.Dir(p.Path); ; at = filepath.Dir(at) {
-		info, err := os.Stat(at)
-		if err == nil && !info.IsDir() {
-			return git.Conflict(p.Agent, "ls -l "+git.Quote(at), "worktree path %s: a file is where a folder should be: %s", p.Path, at)
-		}
-		if err == nil {
-			return nil
-		}
-		if link, linkErr := os.Lstat(at); linkErr == nil && link.Mode()&fs.ModeSymlink != 0 { // a folder may have been made just now
-			return git.Conflict(p.Agent, "", "worktree path %s: %s is a symbolic link to nothing", p.Path, at)
-		}
-		if at == filepath.Dir(at) {
-			return nil
-		}
-	}
 }

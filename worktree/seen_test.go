@@ -152,30 +152,9 @@ func TestDropSeenKeepsWhatWasWrittenDuringTheMove(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		m, _ := w.m.SweepLater()
-		done := m.dropSeen(t.Context(), directory, registration, seen)
-		if kept := done.Trash == directory && disk.Exists(directory); kept != written || len(*m.Trash().doomed) > 0 == written {
-			t.Errorf("written %v: %+v, to be swept: %q", written, done, *m.Trash().doomed)
+		done := w.m.dropSeen(t.Context(), directory, registration, seen)
+		if kept := done.Trash == directory && disk.Exists(directory); kept != written {
+			t.Errorf("written %v: %+v", written, done)
 		}
 	}
-}
-
-func TestSweepLaterLeavesWhatIsDoomed(t *testing.T) {
-	w := newWorld(t)
-	plans := []Plan{w.made("one"), w.made("two")}
-	m, sweepNow := w.m.SweepLater()
-	for _, p := range plans {
-		if _, err := m.Remove(t.Context(), p, Seen{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	doomedThere := func() int {
-		found, _ := filepath.Glob(filepath.Join(m.Trash().dir(), "*"+doomed))
-		return len(found)
-	}
-	if n := doomedThere(); n != 4 {
-		t.Errorf("%d folders wait, want 4", n)
-	}
-	sweepNow(t.Context())
-	waitFor(t, "the sweep", func() bool { return doomedThere() == 0 })
 }

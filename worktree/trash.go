@@ -22,8 +22,6 @@ import (
 // Trash manages the folders for what was removed, until it is deleted.
 type Trash struct {
 	Repository gitdir.Repository
-
-	doomed *[]string // collects folders to sweep later; nil sweeps them at once
 }
 
 func (t Trash) dir() string { return filepath.Join(t.Repository.CommonDir, "paw", "trash") }
@@ -129,20 +127,7 @@ func (t Trash) doom(ctx context.Context, moved ...string) {
 			dirs = append(dirs, filepath.Dir(item))
 		}
 	}
-	if t.doomed != nil {
-		*t.doomed = append(*t.doomed, dirs...)
-		return
-	}
 	sweep(ctx, dirs...)
-}
-
-// SweepLater returns m for several removals, after which the caller calls sweepNow once: each sweep
-// lists everything that is doomed.
-func (m *Manager) SweepLater() (later *Manager, sweepNow func(context.Context)) {
-	doomed := []string{}
-	removing := *m
-	removing.doomed = &doomed
-	return &removing, func(ctx context.Context) { sweep(ctx, doomed...) }
 }
 
 // sweep deletes the doomed folders in these trash folders in the background, with those of an
@@ -178,7 +163,7 @@ func sweep(ctx context.Context, trash ...string) {
 }
 
 // Trash returns access to the trash folders.
-func (m *Manager) Trash() Trash { return Trash{m.Repository, m.doomed} }
+func (m *Manager) Trash() Trash { return Trash{m.Repository} }
 
 // mountsAmong returns the mount points at or below path. Files of a mounted file system are not the
 // worktree's: a rename would move them, and a deletion would delete them.

@@ -36,9 +36,7 @@ func (p Purge) Apply(ctx context.Context, h *app.App) (*Purged, error) {
 	if p.Gone != "" {
 		return purged, p.applyGone(ctx, h, purged)
 	}
-	m, sweep := p.m.SweepLater()
-	defer sweep(ctx)
-	failed := p.removeAgents(ctx, h, m, stop, purged)
+	m, failed := p.m, p.removeAgents(ctx, h, p.m, stop, purged)
 	goes := func(b Branch) bool {
 		return slices.Contains(purged.Removed, b.Agent) || failed == nil && s.Agent(b.Agent) == nil
 	}
