@@ -99,7 +99,7 @@ func playFamily(t *testing.T, parent, child, paw string, prepare func(*cliWorld)
 		t.Errorf("turn 3: %s, child.txt %v", text(last.Message), w.has("child.txt"))
 	}
 	out := w.ok(w.paw("stop", parent))
-	if !strings.HasPrefix(out.stdout, parent+" stopped, with its child "+child+";") {
+	if !strings.HasPrefix(out.stdout, parent+", "+child+" stopped;") {
 		t.Errorf("stop: %s", out.stdout)
 	}
 	w.checkTurns(parent)

@@ -221,53 +221,21 @@ func (p Stop) Done() string {
 
 // done reports in one line what the stop did.
 func (p Stop) done() string {
-	var named, children []string
-	for _, name := range p.ended() {
-		if slices.Contains(p.Named, name) {
-			named = append(named, name)
-		} else {
-			children = append(children, name)
-		}
-	}
 	var text string
-	switch {
+	switch ended := strings.Join(p.ended(), ", "); {
 	case p.Already:
 		return p.Session.Name + " is stopped already; " + errs.Line("paw recover %s", p.Session.Name) + " brings it back"
 	case p.Whole:
 		return p.Session.Name + " stopped; branches, worktrees and conversations stay"
-	case len(named)+len(children) == 0:
-		text = strings.Join(p.Named, ", ") + " did not run; " + errs.Line("paw recover %s", strings.Join(append([]string{p.Session.Name}, p.Named...), " ")) + kinds(len(p.Named), " brings it back", " brings them back")
-	case len(children) == 0:
-		text = strings.Join(named, ", ") + " stopped; branch, worktree and conversation stay"
-	case len(named) == 0:
-		text = strings.Join(p.Named, ", ") + " did not run; stopped " + kin(p.Named, children) + "; branches, worktrees and conversations stay"
+	case ended == "":
+		text = strings.Join(p.Named, ", ") + " did not run; " + errs.Line("paw recover %s", strings.Join(append([]string{p.Session.Name}, p.Named...), " ")) + " brings it back"
 	default:
-		text = strings.Join(named, ", ") + " stopped, with " + kin(named, children) + "; branches, worktrees and conversations stay"
+		text = ended + " stopped; branches, worktrees and conversations stay"
 	}
 	if len(p.GoOn) > 0 {
-		text += "; still at work: " + kin(p.Named, p.GoOn)
+		text += "; still at work: " + strings.Join(p.GoOn, ", ")
 	}
 	return text
-}
-
-// kinds returns the singular or plural for n.
-func kinds(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
-// kin names the children of agents.
-func kin(parents, children []string) string {
-	whose, what := "its", "child"
-	if len(parents) > 1 {
-		whose = "their"
-	}
-	if len(children) > 1 {
-		what = "children"
-	}
-	return whose + " " + what + " " + strings.Join(children, ", ")
 }
 
 // StopNow records the stop, looks at what runs, and ends it. Recording comes first: from then on no
