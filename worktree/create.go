@@ -128,8 +128,19 @@ func (c *creation) close() {
 func (m *Manager) register(ctx context.Context, plans []Plan, report func(string), f *filling) ([]*creation, error) {
 	for {
 		creations, busy, err := m.tryRegister(ctx, plans, report, f)
-		if busy == "" || err != nil {
-			return creations, err
+		if busy == "" && err == nil {
+			return creations, nil
+		}
+		if err != nil {
+			f.cancel()
+			f.running.Wait()
+			err = errors.Join(err, m.undo(ctx, creations))
+		}
+		for _, c := range creations {
+			c.close()
+		}
+		if err != nil {
+			return nil, err
 		}
 		// Another process, or a git that a killed paw has started, is filling one of the worktrees:
 		// wait without the repository lock, then try again.
@@ -155,20 +166,6 @@ func (m *Manager) tryRegister(ctx context.Context, plans []Plan, report func(str
 	if err != nil {
 		return nil, "", err
 	}
-	defer func() {
-		if err == nil && busy == "" {
-			return
-		}
-		if err != nil {
-			f.cancel()
-			f.running.Wait()
-			err = errors.Join(err, m.undoLocked(context.WithoutCancel(ctx), x, creations))
-		}
-		for _, c := range creations {
-			c.close()
-		}
-		creations = nil
-	}()
 	for _, p := range plans {
 		c, wait, err := m.resume(ctx, p, entries)
 		if err != nil || wait != "" {

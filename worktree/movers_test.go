@@ -27,7 +27,6 @@ var movers = map[string]string{
 	"worktree/snapshot/judge.go:asCheckedOut":   "a folder of its own",
 	"worktree/objects/history.go:TreeOfEntries": "a scratch index",
 	"worktree/create.go:createRefs":             "branches that are new",
-	"worktree/restore.go:undoLocked":            "branches that were new",
 	"worktree/remove.go:DeleteBranches":         "branches that are checked out nowhere",
 	"worktree/refs/refs.go:Apply":               "refs of paw's own, which nobody has checked out",
 }

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"paw/config/disk"
-	"paw/worktree/git"
 	"paw/worktree/gitdir"
 )
 
@@ -111,45 +110,22 @@ func (m *Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error
 	return errors.Join(errs...)
 }
 
-// undo takes the repository lock and removes creations that failed.
+// undo removes registration and directory of creations that failed, and also a branch that this call has created and
+// that is still at its base.
 func (m *Manager) undo(ctx context.Context, failed []*creation) error {
 	ctx, cancel := finishing(ctx)
 	defer cancel()
-	x, err := m.Registry().exclude(ctx)
-	if err != nil {
-		return err
-	}
-	defer x.release()
-	return m.undoLocked(ctx, x, failed)
-}
-
-// undoLocked removes registration and directory, and also a branch that this call has created and
-// that is still at its base.
-func (m *Manager) undoLocked(ctx context.Context, x exclusive, creations []*creation) error {
 	var errs []error
-	for _, c := range creations {
+	for _, c := range failed {
 		if c.made.Existed {
 			continue
 		}
-		if c.admin != "" {
-			if err := m.Trash().setAside(Entry{AdminDir: c.admin}, c.plan.Path); err != nil {
-				errs = append(errs, err)
-				continue
-			}
-		}
-		dropFolders(c.plan.Path)
-		if !c.made.BranchCreated {
-			continue
-		}
-		if holders, err := m.Registry().Holders(ctx); err != nil {
+		if _, err := m.RemoveKept(ctx, c.plan); err != nil && c.admin != "" {
 			errs = append(errs, err)
 			continue
-		} else if holder := holders[c.plan.Branch]; holder != "" {
-			errs = append(errs, git.Conflict(c.plan.Agent, "", "branch %s: checked out at %s", c.plan.Branch, holder))
-			continue
 		}
-		if err := m.Objects().Home().WithFile(x.file).Run(ctx, "update-ref", "-d", "refs/heads/"+c.plan.Branch, c.plan.Base); err != nil {
-			errs = append(errs, err)
+		if c.made.BranchCreated {
+			errs = append(errs, m.DeleteBranches(ctx, map[string]string{c.plan.Branch: c.plan.Base}, c.plan.Base)[c.plan.Branch])
 		}
 	}
 	return errors.Join(errs...)

@@ -27,8 +27,7 @@ turn, and as long as the worktree holds anything that git does not have: uncommi
 untracked or ignored files, an unfinished merge or rebase. With --force those are saved first:
 a commit under refs/paw holds the files, and the directory is kept in the trash
 folder of the repository. So is a directory with folders that are ignored as a whole,
-unless they are copies of the main checkout's. Agents that it has started stay. paw add --branches BRANCH takes back
-what --keep-worktree has left.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
+unless they are copies of the main checkout's. Agents that it has started stay.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw remove codex
   paw remove codex --keep-worktree
   paw remove codex --force`,
