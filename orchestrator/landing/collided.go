@@ -47,7 +47,7 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 	}
 	if gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State); err != nil {
 		return err
-	} else if slices.ContainsFunc(gone.paths(), func(path string) bool { return slices.Contains(merged.Conflicts, path) }) && !l.options.Again {
+	} else if slices.ContainsFunc(gone.paths, func(path string) bool { return slices.Contains(merged.Conflicts, path) }) && !l.options.Again {
 		e.error = errs.WithHints(e.error, l.line(app.With("again")))
 	}
 	return e

@@ -34,7 +34,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 			return nil
 		}
 		gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State)
-		if lacks := l.lacks(gone.paths()); lacks != "" && err == nil {
+		if lacks := l.lacks(gone.paths); lacks != "" && err == nil {
 			return &skippedError{errs.New(errs.Refused, "%s: nothing new to land; %s", l.name(), lacks).Hint("%s", l.line(app.With("again")))}
 		}
 		return err

@@ -2,161 +2,156 @@ package landing
 
 import (
 	"context"
+	"maps"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/session"
-	"paw/session/turn"
 	"paw/worktree/states"
 )
 
-// lost is work of an agent that is in a branch's history, and no more in its files.
+// lost is work of an agent that is in a branch's history, and that a git revert has taken out of its files.
 type lost struct {
-	reverted  []string     // paths in which a revert took it out
-	taken     []string     // paths in which an agent that began with it has taken it back and landed, or an undone landing came back without it
-	tree      string       // what the branch has, with the work in these paths
-	conflicts []string     // those of the paths in which it cannot be merged
-	chain     states.Ahead // the work
+	paths     []string
+	conflicts []string      // those of the paths in which it cannot be brought again
+	tree      string        // what the branch has, with the work in the other paths
+	steps     []states.Step // the work
 }
 
-func (l *lost) paths() []string { return slices.Concat(l.reverted, l.taken) }
-
-// leaveOut leaves out paths.
-func (l *lost) leaveOut(which func(path string) bool) {
-	l.reverted, l.taken = slices.DeleteFunc(l.reverted, which), slices.DeleteFunc(l.taken, which)
+// lostOf finds what reverts have taken out of a branch of an agent's work up to known, a state that the branch's history has. What that state
+// has no more itself is not lost, nor what a later one, asked, has no more.
+func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost, err error) {
+	reverts, led, err := w.reverts(ctx, t, known)
+	if len(reverts) == 0 || err != nil {
+		return l, err
+	}
+	own, err := w.Repo.States().Paths(ctx, led)
+	if err != nil {
+		return l, err
+	}
+	if l.tree, l.paths, l.conflicts, err = w.takeBack(ctx, t, t.tip, reverts); err != nil {
+		return l, err
+	}
+	l.steps, l.paths = led.Steps, app.Once(append(l.paths, l.conflicts...))
+	foreign, err := w.Repo.States().Beyond(ctx, own, known, l.paths, t.tip)
+	if err != nil {
+		return l, err
+	}
+	for _, state := range []string{known, asked} {
+		_, lacks, _, err := w.takeBack(ctx, t, state, reverts)
+		if err != nil {
+			return l, err
+		}
+		no := func(path string) bool { return slices.Contains(lacks, path) || slices.Contains(foreign, path) }
+		l.paths, l.conflicts = slices.DeleteFunc(l.paths, no), slices.DeleteFunc(l.conflicts, no)
+	}
+	return l, nil
 }
 
-// lostOf finds what a branch has lost of an agent's work up to state, an earlier state of the agent that is in the branch's history.
-// Not lost is what another commit has changed since it landed, and what a later state of the agent, such as the one that is asked about,
-// has no more.
-func (w work) lostOf(ctx context.Context, t target, state, asked string) (l lost, err error) {
+// reverts returns what may have taken out of a branch what an agent did, as pairs of the files after that and before it, newest first: commits
+// that revert some of it, unless the agent got that of others, and landings that were undone and are in the history of the branch all the
+// same. led is the chain that led to state.
+func (w work) reverts(ctx context.Context, t target, state string) (reverts [][2]string, led states.Ahead, err error) {
 	begin := w.begin()
-	if begin == "" || begin == state {
-		return l, nil
+	if begin == "" {
+		return nil, led, nil
+	}
+	named, by, err := w.Repo.States().Mentioned(ctx, t.tip, begin)
+	if err != nil {
+		return nil, led, err
+	}
+	all, err := w.landingsIn(t.branch)
+	undone := slices.ContainsFunc(all, func(one *Stand) bool { return one.undone() && one.TurnSession == w.Record.TurnSession })
+	if err != nil || len(by) == 0 && !undone {
+		return nil, led, err
 	}
 	chains, err := w.Repo.States().Ahead(ctx, begin, state)
 	if err != nil {
-		return l, err
+		return nil, led, err
 	}
-	l.chain = chains[0]
-	own, err := w.Repo.States().Paths(ctx, l.chain)
-	if err != nil || len(own) == 0 {
-		return l, err
-	}
-	apart, err := w.Repo.Objects().ChangedPaths(ctx, t.tip, state)
-	if err != nil || !slices.ContainsFunc(apart, func(path string) bool { return own[path] }) {
-		return l, err
-	}
-	landed, later, back, err := w.landedFrom(ctx, t, l.chain.Steps[0].To, state)
-	if err != nil {
-		return l, err
-	}
-	without, reverted, err := w.withoutReverts(ctx, t, begin)
-	if err != nil || len(reverted) == 0 && !back {
-		return l, err
-	}
-	steps := stepsOf(l.chain.Steps) // each by itself: one that removes what another has added counts
-	tip, err := w.workIn(ctx, t, t.tip, steps)
-	if err != nil {
-		return l, err
-	}
-	then, err := w.workIn(ctx, t, without, steps)
-	if err != nil {
-		return l, err
-	}
-	differ, err := w.Repo.Objects().ChangedPaths(ctx, without, state)
-	if err != nil {
-		return l, err
-	}
-	asState := func(path string) bool { return slices.Contains(reverted, path) && !slices.Contains(differ, path) }
-	for _, path := range app.Once(slices.Concat(tip.lacks, tip.conflicts)) {
-		lacks := slices.Contains(tip.lacks, path)
-		switch there := !slices.Contains(then.lacks, path) && (lacks || !slices.Contains(then.conflicts, path)); {
-		case asState(path) || slices.Contains(reverted, path) && there:
-			l.reverted = append(l.reverted, path)
-		case lacks && own[path] && back:
-			l.taken = append(l.taken, path)
+	led = chains[0]
+	all = slices.DeleteFunc(all, func(one *Stand) bool { return !led.Has(one.Twin) || !one.there(ctx, w.Repo.Objects()) })
+	var landed []string
+	for _, one := range all {
+		if one.tip, one.Commit = t.tip, named[one.short()]; one.As == string(Commits) {
+			if err = one.remade(ctx, w.Repo.Objects()); err != nil {
+				return nil, led, err
+			}
+		}
+		landed = append(append(landed, one.After, one.Commit), one.Made...)
+		if !one.undone() {
+			continue
+		}
+		there, err := w.Repo.Objects().Contains(ctx, t.tip, one.After)
+		if err != nil {
+			return nil, led, err
+		}
+		if there {
+			reverts = append(reverts, [2]string{one.Before, one.After})
 		}
 	}
-	if err := w.leaveLater(ctx, t, &l, append(later, state, asked), landed); err != nil || len(l.paths()) == 0 {
-		return l, err
-	}
-	whole := slices.DeleteFunc(l.paths(), func(path string) bool { return !asState(path) })
-	l.conflicts = slices.DeleteFunc(l.paths(), func(path string) bool { return asState(path) || !slices.Contains(tip.conflicts, path) })
-	l.tree, err = w.Repo.Objects().TreeWith(ctx, tip.tree, state, whole)
-	return l, err
+	commits, err := w.revertsOf(ctx, t, by, state, landed)
+	return append(commits, reverts...), led, err
 }
 
-// leaveLater leaves out what the agent has taken back itself, or has got no more, and what a landing has brought to the branch and no
-// revert since has taken out of it: another commit has changed that.
-func (w work) leaveLater(ctx context.Context, t target, l *lost, later []string, landed []session.Landing) error {
-	for _, state := range app.Once(later) {
-		if len(l.paths()) == 0 {
-			return nil
-		}
-		its, err := w.workIn(ctx, t, state, stepsOf(l.chain.Steps))
-		if err != nil {
-			return err
-		}
-		l.leaveOut(func(path string) bool { return slices.Contains(its.lacks, path) })
+// revertsOf returns the commits of a branch that revert others, without those that revert what a state has got of others, with their parents, newest
+// first. landed are commits that brought work of the agent.
+func (w work) revertsOf(ctx context.Context, t target, by map[string]string, state string, landed []string) (reverts [][2]string, err error) {
+	got, err := w.Repo.States().In(ctx, slices.Collect(maps.Keys(by)), state)
+	if len(by) == 0 || err != nil {
+		return nil, err
+	}
+	own, err := w.made()
+	if err != nil {
+		return nil, err
 	}
 	for _, one := range landed {
-		if len(l.paths()) == 0 {
-			return nil
-		}
-		steps := l.chain.Steps
-		if last := slices.IndexFunc(steps, func(step states.Step) bool { return step.To == one.Twin }); last >= 0 {
-			steps = steps[:last+1]
-		}
-		its, err := w.workIn(ctx, t, one.After, stepsOf(steps))
-		if err != nil {
-			return err
-		}
-		brought, err := w.Repo.States().Paths(ctx, states.Ahead{Steps: steps})
-		if err != nil {
-			return err
-		}
-		_, reverted, err := w.withoutReverts(ctx, t, one.After)
-		if err != nil {
-			return err
-		}
-		l.leaveOut(func(path string) bool {
-			return brought[path] && !slices.Contains(its.lacks, path) && !slices.Contains(reverted, path)
-		})
+		own[one] = true
 	}
-	return nil
-}
-
-// landedFrom returns the landings in a branch of an agent and of those that began with a state of it, the first one or a later one. later are
-// the states of the agent that landed and came from the given one. back says that one of the others, or the undoing of a landing that is in
-// the branch all the same, may have taken work back.
-func (w work) landedFrom(ctx context.Context, t target, first, state string) (landed []session.Landing, later []string, back bool, err error) {
-	twins := strings.TrimSuffix(turn.LandedPattern, "after") + "twin"
-	began, err := states.Containing(ctx, w.Repo.Objects(), first, twins)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	led, err := states.Containing(ctx, w.Repo.Objects(), state, twins)
-	if err != nil {
-		return nil, nil, false, err
-	}
-	all, err := w.landingsIn(t.branch)
-	for _, one := range all {
-		own, ref := one.TurnSession == w.Record.TurnSession, turn.LandedRef(one.TurnSession, one.ID, "twin")
-		switch {
-		case err != nil || !own && !slices.Contains(began, ref) || !one.there(ctx, w.Repo.Objects()):
-		case one.undone() && own && !back:
-			back, err = w.Repo.Objects().Contains(ctx, t.tip, one.After)
-		case one.undone():
-		default:
-			if landed, back = append(landed, one.Landing), back || !own; own && slices.Contains(led, ref) {
-				later = append(later, one.Twin)
+	history, err := w.Repo.Objects().HistorySince(ctx, t.tip, w.begin())
+	for _, one := range history {
+		if one.Merges() && own[one.Parents[1]] {
+			own[one.ID] = true
+		}
+		if len(reverts) > 0 && slices.Contains(landed, one.ID) { // it may have brought all again
+			_, lacks, conflicts, err := w.takeBack(ctx, t, one.ID, reverts)
+			if err != nil {
+				return nil, err
+			}
+			if len(lacks)+len(conflicts) == 0 {
+				reverts = nil
+			}
+		}
+		for reverted, revert := range by {
+			if revert == one.ID && (own[reverted] || !got[reverted]) {
+				reverts = append([][2]string{{one.ID, one.Parents[0]}}, reverts...)
+				break
 			}
 		}
 	}
-	return landed, later, back, err
+	return reverts, err
+}
+
+// takeBack brings what was taken out back into a commit. It returns the tree, with the commit's side of conflicts, and the paths that change and
+// that conflict.
+func (w work) takeBack(ctx context.Context, t target, commit string, reverts [][2]string) (tree string, changed, conflicts []string, err error) {
+	tree = commit
+	for _, one := range reverts {
+		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), one[0], tree, one[1])
+		if err != nil {
+			return "", nil, nil, err
+		}
+		if len(merged.Conflicts) > 0 {
+			conflicts = append(conflicts, merged.Conflicts...)
+			if merged.Tree, err = w.Repo.Objects().TreeWith(ctx, merged.Tree, tree, merged.Conflicts); err != nil {
+				return "", nil, nil, err
+			}
+		}
+		tree = merged.Tree
+	}
+	changed, err = w.Repo.Objects().ChangedPaths(ctx, commit, tree)
+	return tree, changed, conflicts, err
 }
 
 // hasMade reports whether a landing is one of the agent in a branch.
@@ -172,21 +167,21 @@ func (t target) lacks(paths []string) string {
 	return t.branch + " lacks its work in " + few(paths, namedPaths)
 }
 
-// bringAgain merges what a branch has lost of the work that led to a known state into its tip once more, and returns a commit of that, ""
-// for none. again are the ends of the turns that come so.
+// bringAgain brings back what reverts have taken out of a branch of the work that led to a known state. It returns a commit of that, "" for
+// none, and the ends of the turns that come so.
 func (w work) bringAgain(ctx context.Context, t target, known, state string) (onto string, again []string, err error) {
 	gone, err := w.lostOf(ctx, t, known, state)
-	if err != nil || len(gone.paths()) == 0 {
+	if err != nil || len(gone.paths) == 0 {
 		return "", nil, err
 	}
 	if len(gone.conflicts) > 0 {
 		return "", nil, errs.New(errs.Conflict, "%s: its work cannot be brought again, it conflicts with %s: %s", w.name(), t.branch, few(gone.conflicts, namedPaths)).
 			Hint("%s", w.conflictLine(t.branch))
 	}
-	if again, err = w.changing(ctx, gone.chain.Steps, gone.paths()); err != nil {
+	if again, err = w.changing(ctx, gone.steps, gone.paths); err != nil {
 		return "", nil, err
 	}
-	tree, err := w.Repo.Objects().TreeWith(ctx, t.tip, gone.tree, gone.paths())
+	tree, err := w.Repo.Objects().TreeWith(ctx, t.tip, gone.tree, gone.paths)
 	if err != nil {
 		return "", nil, err
 	}

@@ -12,24 +12,18 @@ import (
 	"paw/worktree/states"
 )
 
-// noteLost notes what the branch has lost of the agent's earlier work: it does not land with the rest. What comes right behind a landing
-// of the agent needs a look only where a commit says that it reverts one.
+// noteLost notes what the branch has lost of the agent's earlier work: it does not land with the rest. Right behind a landing
+// there is nothing to look for.
 func (l *landing) noteLost(ctx context.Context) error {
-	known := l.lands.known()
-	if l.options.Again || known == l.begin() {
+	if l.options.Again || l.lands.known() == l.begin() {
 		return nil
 	}
-	if slices.ContainsFunc(l.Session.Landings, func(one session.Landing) bool { return l.hasMade(one, l.branch) && one.Twin == known }) {
-		all, err := l.landingsIn(l.branch)
-		if err != nil || all[len(all)-1].After == l.tip {
-			return err
-		}
-		if _, reverts, err := l.Repo.States().Mentioned(ctx, l.tip, all[0].Before); err != nil || len(reverts) == 0 {
-			return err
-		}
+	all, err := l.landingsIn(l.branch)
+	if err != nil || len(all) > 0 && all[len(all)-1].After == l.tip {
+		return err
 	}
-	gone, err := l.lostOf(ctx, l.target, known, l.lands.State)
-	if lacks := l.lacks(gone.paths()); lacks != "" {
+	gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State)
+	if lacks := l.lacks(gone.paths); lacks != "" {
 		l.App.Notef("%s: %s; %s brings it again", l.name(), lacks, l.line(app.With("again")))
 	}
 	return err

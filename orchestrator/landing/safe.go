@@ -54,41 +54,50 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if out, err := w.takenOut(ctx, t); out || err != nil {
+	state := l.known()
+	if kept, err := w.keptIn(ctx, tip, state); !kept || err != nil {
 		return "", err
 	}
-	state := now
-	if l.None() {
-		if gone, err := w.lostOf(ctx, t, now, now); err != nil || len(gone.taken) > 0 { // only paw keeps what nobody has landed as it is
-			return "", err
-		}
-	}
-	if !l.None() && len(l.Steps) > 0 {
-		paths, err := w.Repo.States().Paths(ctx, l.Ahead)
-		if err != nil {
-			return "", err
-		}
-		differ, err := w.Repo.Objects().ChangedPaths(ctx, now, tip)
-		if err != nil {
-			return "", err
-		}
-		if slices.ContainsFunc(differ, func(path string) bool { return paths[path] }) {
-			state = l.Steps[0].From
-		}
+	if own, err := w.Repo.States().Paths(ctx, l.Ahead); err != nil {
+		return "", err
+	} else if differ, err := w.differ(ctx, now, tip, own); err != nil {
+		return "", err
+	} else if !differ {
+		state = now
 	}
 	return w.snapshotOf(ctx, state, refs)
 }
 
-// takenOut reports whether a landing of the agent was rewritten, as by git commit --amend, and does not change all the
-// files any more that it has changed. It has landed, but only paw keeps those files.
-func (w work) takenOut(ctx context.Context, t target) (bool, error) {
-	all, err := w.standings(ctx, t)
-	for _, one := range all {
-		if err == nil && one.TurnSession == w.Record.TurnSession && one.rewritten() && one.Commit != "" {
-			if out, err := one.takenOut(ctx, w.Repo.Objects(), t.place(w.Repo)); out || err != nil {
-				return out, err
-			}
+// keptIn reports whether the history of a branch has the files of a state that it knows: in a landing of the agent or a commit of its worktree,
+// or path by path. One that another agent has brought along may have lost files before that.
+func (w work) keptIn(ctx context.Context, tip, state string) (bool, error) {
+	led, err := w.Repo.States().Ahead(ctx, w.begin(), state)
+	if err != nil || led[0].None() {
+		return err == nil, err
+	}
+	var commits []string
+	if last := led[0].Steps[len(led[0].Steps)-1]; last.Commit != "" {
+		commits = append(commits, last.Commit)
+	}
+	for _, one := range w.Session.Landings {
+		if one.TurnSession == w.Record.TurnSession && one.Twin == state {
+			commits = append(commits, one.After)
 		}
 	}
-	return false, err
+	in, err := w.Repo.States().In(ctx, commits, tip)
+	if err != nil || slices.ContainsFunc(commits, func(commit string) bool { return in[commit] }) {
+		return err == nil, err
+	}
+	own, err := w.Repo.States().Paths(ctx, led[0])
+	if err != nil {
+		return false, err
+	}
+	differ, err := w.differ(ctx, state, tip, own)
+	return !differ, err
+}
+
+// differ reports whether two commits differ in one of some paths.
+func (w work) differ(ctx context.Context, one, other string, paths map[string]bool) (bool, error) {
+	all, err := w.Repo.Objects().ChangedPaths(ctx, one, other)
+	return slices.ContainsFunc(all, func(path string) bool { return paths[path] }), err
 }

@@ -162,7 +162,7 @@ func (w work) prepareUpdate(ctx context.Context, done *Updated) (goal, was strin
 	return goal, src.State, err
 }
 
-// updates merges what the branch has into the state of the worktree. It refuses what would not be right, or takes away what nothing else has.
+// updates merges what the branch has into the state of the worktree. It refuses what would not be right.
 func (w work) updates(ctx context.Context, t target, src *source) (*lands, error) {
 	instead, err := w.refuseClaims(ctx, t, src, "not updated")
 	if err != nil {
@@ -176,19 +176,10 @@ func (w work) updates(ctx context.Context, t target, src *source) (*lands, error
 		return nil, err
 	}
 	if len(whole.Conflicts) == 0 {
-		return whole, w.refuseTaken(ctx, t, whole)
+		return whole, nil
 	}
 	return nil, errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), t.branch, few(whole.Told(), namedPaths)).
 		Hint("%s", w.outOfConflict(ctx, t, src, whole, instead))
-}
-
-// refuseTaken refuses to take work out of the worktree that nobody has landed as it was.
-func (w work) refuseTaken(ctx context.Context, t target, whole *lands) error {
-	gone, err := w.lostOf(ctx, t, whole.known(), whole.State)
-	if lacks := t.lacks(gone.taken); lacks != "" && err == nil {
-		return errs.New(errs.Refused, "%s: not updated; %s", w.name(), lacks).Hint("paw land %s --again", w.name())
-	}
-	return err
 }
 
 // count counts the files that the update changes. It refuses one that would move a submodule, which git merge does.

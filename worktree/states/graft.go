@@ -153,14 +153,24 @@ func (s *Store) Foreign(ctx context.Context, l Lands, tree string, also map[stri
 	if err != nil || base == "" {
 		return foreign, err
 	}
-	for _, side := range []string{l.Tip, l.State} {
-		renamed, err := s.objects.Renames(ctx, base, side)
+	return s.Beyond(ctx, own, base, foreign, l.Tip, l.State)
+}
+
+// Beyond returns those of some paths that are none of an agent's own, also not by another name that one of the sides has given them since a
+// commit.
+func (s *Store) Beyond(ctx context.Context, own map[string]bool, since string, paths []string, sides ...string) ([]string, error) {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return own[path] })
+	for _, side := range sides {
+		if len(paths) == 0 {
+			return nil, nil
+		}
+		renamed, err := s.objects.Renames(ctx, since, side)
 		if err != nil {
 			return nil, err
 		}
-		foreign = slices.DeleteFunc(foreign, func(path string) bool { return renames(renamed, own, path) })
+		paths = slices.DeleteFunc(paths, func(path string) bool { return renames(renamed, own, path) })
 	}
-	return foreign, nil
+	return paths, nil
 }
 
 // renames reports whether a path is the new name of one of some paths, by the renames of files, or
