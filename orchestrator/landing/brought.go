@@ -99,7 +99,7 @@ func (w work) ownCommits(ctx context.Context, t target, src *source, l *lands, e
 			without = append(without, step.Got)
 		}
 	}
-	without = append(without, l.Left...)
+	without = append(without, l.Gone...)
 	switch {
 	case len(l.Steps) > 0:
 		landed, err := w.snapshotOf(ctx, l.Steps[0].From, ends)

@@ -83,7 +83,7 @@ func (l *landing) at() string {
 // has no more.
 func (l *landing) bringsLeft(ctx context.Context) (bool, error) {
 	since, err := l.Repo.Objects().HistorySince(ctx, l.source.Head, l.tip)
-	if err != nil || len(l.lands.Left) > 0 {
+	if err != nil || len(l.lands.Gone) > 0 {
 		return true, err
 	}
 	got, err := l.gotOf(ctx, l.target, since)

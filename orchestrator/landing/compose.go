@@ -91,7 +91,7 @@ func (l *landing) refuseLeavings(ctx context.Context, tree string) error {
 // refuseAhead refuses what a target would make of commits that the remote's branch has and the target
 // has not.
 func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
-	if len(l.Left) == 0 {
+	if len(l.Gone) == 0 {
 		return nil
 	}
 	tips, err := turns.Tips(ctx, w.Repo, t.branch)
@@ -102,11 +102,11 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 	if err != nil {
 		return err
 	}
-	there, err := w.Repo.States().In(ctx, l.Left, tips[1:]...)
+	there, err := w.Repo.States().In(ctx, l.Gone, tips[1:]...)
 	if err != nil {
 		return err
 	}
-	had, err := w.Repo.States().In(ctx, l.Left, own...) // what the branch itself once had, the user has taken out of it
+	had, err := w.Repo.States().In(ctx, l.Gone, own...) // what the branch itself once had, the user has taken out of it
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (w work) refuseAhead(ctx context.Context, t target, l *lands) error {
 			pull = "pull --ff-only"
 		}
 	}
-	for _, left := range l.Left {
+	for _, left := range l.Gone {
 		if there[left] && !had[left] {
 			return errs.New(errs.Refused, "%s: has commits of the remote's %s that %s does not have, such as %.12s", w.name(), t.branch, t.branch, left).
 				Hint("%s", gitLine(t.branch, t.checkout, pull))

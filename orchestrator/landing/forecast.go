@@ -188,7 +188,7 @@ func (of scope) foresee(ctx context.Context, m *worktree.Manager, s *session.Ses
 		}
 	}
 	if of.pairs {
-		err = f.pair(ctx, t, agents, twins, closer)
+		err = f.pair(ctx, m, t, twins, closer)
 	}
 	f.Order = order(f.Agents)
 	f.Agents = append(f.Agents, unknown...)
@@ -302,19 +302,14 @@ func (f *Forecast) countLines(ctx context.Context, t target, agents []work, clos
 	return err
 }
 
-// pair adds the conflicts between agents. Of one that got commits from the target which the target does not have any more, as after a
-// git reset, it merges what it has done without these.
-func (f *Forecast) pair(ctx context.Context, t target, agents []work, twins []string, closer []*lands) error {
-	m := agents[0].Repo
+// pair adds the conflicts between agents.
+func (f *Forecast) pair(ctx context.Context, m *worktree.Manager, t target, twins []string, closer []*lands) (err error) {
 	for i, l := range closer {
-		if l == nil || len(l.Left) == 0 {
-			continue
+		if l != nil && len(l.Gone) > 0 && len(l.Conflicts) == 0 { // without what the branch has left
+			if twins[i], err = m.Objects().Commit(ctx, objects.NewCommit{Tree: l.Tree, Parents: []string{t.tip}, Message: "paw: landed\n", Own: true}); err != nil {
+				return err
+			}
 		}
-		own, err := m.States().Without(ctx, l.Lands, agents[i].Record.TurnSession)
-		if err != nil {
-			return err
-		}
-		twins[i] = cmp.Or(own, twins[i])
 	}
 	var pairs [][2]string
 	var of [][2]*observe.Forecast

@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -65,7 +64,7 @@ func (l *lands) known() string {
 	if !l.None() && len(l.Steps) > 0 {
 		known = l.Steps[0].From
 	}
-	return cmp.Or(l.Parts[known], known)
+	return known
 }
 
 // Shown has the two trees that paw diff compares to show an agent's work.
@@ -185,7 +184,7 @@ func (w work) lostBefore(ctx context.Context, t target, a states.Ahead, one *Sta
 		return false, err
 	}
 	own, trailers := map[string]bool{}, []string{}
-	for _, step := range a.Whole {
+	for _, step := range a.Steps {
 		own[step.Commit] = true
 	}
 	for _, before := range earlier {

@@ -2,7 +2,6 @@ package landing
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"paw/orchestrator/app"
@@ -91,16 +90,15 @@ func (w work) reverts(ctx context.Context, t target, state string) (reverts [][2
 			reverts = append(reverts, [2]string{one.Before, one.After})
 		}
 	}
-	commits, err := w.revertsOf(ctx, t, by, state, landed)
+	commits, err := w.revertsOf(ctx, t, by, led, landed)
 	return append(commits, reverts...), led, err
 }
 
-// revertsOf returns the commits of a branch that revert others, without those that revert what a state has got of others, with their parents, newest
-// first. landed are commits that brought work of the agent.
-func (w work) revertsOf(ctx context.Context, t target, by map[string]string, state string, landed []string) (reverts [][2]string, err error) {
-	got, err := w.Repo.States().In(ctx, slices.Collect(maps.Keys(by)), state)
-	if len(by) == 0 || err != nil {
-		return nil, err
+// revertsOf returns the commits of a branch that revert what an agent may have done, with their parents, newest first. landed are commits that brought
+// work of the agent; of others it may have done what nothing has that it got.
+func (w work) revertsOf(ctx context.Context, t target, by map[string]string, led states.Ahead, landed []string) (reverts [][2]string, err error) {
+	if len(by) == 0 {
+		return nil, nil
 	}
 	own, err := w.made()
 	if err != nil {
@@ -124,13 +122,45 @@ func (w work) revertsOf(ctx context.Context, t target, by map[string]string, sta
 			}
 		}
 		for reverted, revert := range by {
-			if revert == one.ID && (own[reverted] || !got[reverted]) {
-				reverts = append([][2]string{{one.ID, one.Parents[0]}}, reverts...)
-				break
+			if revert != one.ID {
+				continue
 			}
+			pair := [2]string{one.ID, one.Parents[0]}
+			if brought := own[reverted]; !brought {
+				if brought, err = w.isNew(ctx, t, led, pair); err != nil {
+					return nil, err
+				}
+				if !brought {
+					continue
+				}
+			}
+			reverts = append([][2]string{pair}, reverts...)
+			break
 		}
 	}
 	return reverts, err
+}
+
+// isNew reports whether what a revert has taken out is in nothing that the agent began with or got.
+func (w work) isNew(ctx context.Context, t target, led states.Ahead, revert [2]string) (bool, error) {
+	changed, err := w.Repo.Objects().ChangedPaths(ctx, revert[0], revert[1])
+	had := []string{w.begin()}
+	for _, step := range led.Steps {
+		if step.Got != "" {
+			had = append(had, step.Got)
+		}
+	}
+	for _, commit := range had {
+		if err != nil {
+			return false, err
+		}
+		var lacks, conflicts []string
+		_, lacks, conflicts, err = w.takeBack(ctx, t, commit, [][2]string{revert})
+		if slices.ContainsFunc(changed, func(path string) bool { return !slices.Contains(lacks, path) && !slices.Contains(conflicts, path) }) {
+			return false, err
+		}
+	}
+	return true, err
 }
 
 // takeBack brings what was taken out back into a commit. It returns the tree, with the commit's side of conflicts, and the paths that change and

@@ -40,7 +40,7 @@ func (l *landing) offer(ctx context.Context, cause error) error {
 // forHand returns a commit of the agent's state that the user can merge with git: the agent's own commit, or a new one on top
 // with what is not committed. It is "" where git merge would make something else of the other files than a landing.
 func (l *landing) forHand(ctx context.Context) (commit string, err error) {
-	if len(l.lands.Left) > 0 {
+	if len(l.lands.Gone) > 0 {
 		return "", nil
 	}
 	if commit = l.source.Head; l.source.State != l.source.Head {

@@ -179,7 +179,7 @@ func (w work) updates(ctx context.Context, t target, src *source) (*lands, error
 		return whole, nil
 	}
 	return nil, errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), t.branch, few(whole.Told(), namedPaths)).
-		Hint("%s", w.outOfConflict(ctx, t, src, whole, instead))
+		Hint("%s", w.outOfConflict(ctx, t, src, instead))
 }
 
 // count counts the files that the update changes. It refuses one that would move a submodule, which git merge does.
@@ -202,7 +202,7 @@ func (u *Updated) count(ctx context.Context, w work, state, files string) error 
 func (w work) committed(ctx context.Context, t target, src *source, whole *lands) (string, error) {
 	var merged objects.Merged
 	var err error
-	if len(whole.Left) == 0 {
+	if len(whole.Gone) == 0 {
 		merged, err = w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), src.Head, t.tip)
 		if errors.Is(err, objects.ErrUnrelated) { // as after an amended first commit
 			merged, err = w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), w.Record.BaseCommit, src.Head, t.tip)

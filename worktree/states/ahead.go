@@ -11,7 +11,6 @@ type Ahead struct {
 	Steps []Step   // oldest first
 	Left  []string // commits that the chain has got and the branch has no more, newest first
 	Root  string   // the commit with which the chain begins, if the branch does not have it
-	Whole []Step   // Steps, with those that Since has left out
 	Along []Step   // steps of other agents whose states the chain has got
 	Later []string // of Question.Once, twins that the state led to
 	parts []line   // commits that the chain has got a part of
@@ -25,7 +24,7 @@ type Step struct {
 	Made     string // the twin of what the worktree's own commits have of To, "" for nothing
 	Commit   string // the commit of Made
 	Of       string // first word of the name of To: whose state it is
-	at       string // time of To
+	Instead  string // the state whose work To has, without what a branch has left; "" for any other
 }
 
 // None reports whether the branch has the state.
@@ -62,8 +61,8 @@ func chainOf(known map[string]line, state string) Ahead {
 	a := Ahead{has: map[string]bool{}}
 	at, there := known[state]
 	for there && at.own && len(at.parents) > 0 {
-		step, parents := Step{From: at.parents[0], To: at.id, Of: at.by, at: at.at}, at.parents
-		a.has[at.id] = true
+		step, parents := Step{From: at.parents[0], To: at.id, Of: at.by, Instead: at.of}, at.parents
+		a.has[at.id], a.has[at.of] = true, at.of != ""
 		if at.commit != "" {
 			step.Made, step.Commit = at.id, at.commit
 		}
@@ -71,7 +70,7 @@ func chainOf(known map[string]line, state string) Ahead {
 			step.Made, parents = parents[len(parents)-1], parents[:len(parents)-1]
 			a.has[step.Made] = known[step.Made].id != ""
 			if _, ahead := known[step.From]; !a.has[step.Made] && ahead { // the branch has what was committed
-				step = Step{From: step.Made, To: at.id, Of: at.by, at: at.at}
+				step = Step{From: step.Made, To: at.id, Of: at.by}
 			}
 		}
 		for _, got := range parents[1:] {
@@ -97,57 +96,10 @@ func chainOf(known map[string]line, state string) Ahead {
 		a.Root = at.id
 	}
 	slices.Reverse(a.Steps)
-	a.Whole = a.Steps
 	return a
 }
 
-// Clean returns the newest twin of the chain that has nothing of what the branch has left, "" for none.
-func (a Ahead) Clean() (twin string) {
-	for _, step := range a.Whole {
-		if slices.Contains(a.Left, step.Got) || slices.Contains(a.Left, step.From) {
-			break
-		}
-		twin = step.To
-	}
-	return twin
-}
-
-// Since leaves out the steps up to the newest of some twins.
-func (a *Ahead) Since(twins map[string]string) {
-	if slices.ContainsFunc(a.Later, func(twin string) bool { return twins[twin] != "" }) {
-		a.Steps, a.Left, a.Root, a.has = nil, nil, "", nil
-	}
-	for i, step := range slices.Backward(a.Steps) {
-		if twins[step.To] == "" && twins[step.Made] == "" {
-			continue
-		}
-		for _, left := range a.Steps[:i] {
-			delete(a.has, left.To)
-		}
-		delete(a.has, step.Made)
-		if a.Steps = a.Steps[i+1:]; twins[step.To] != "" {
-			delete(a.has, step.To)
-		} else {
-			a.Steps = append([]Step{{From: step.Made, To: step.To}}, a.Steps...)
-		}
-		return
-	}
-}
-
-// Work returns the steps that are work as pairs of commits to compare. Several that follow each
-// other, with nothing got in between, are one pair.
-func (a Ahead) Work() [][2]string { return work(a.Steps) }
-
-func work(steps []Step) (pairs [][2]string) {
-	for _, step := range steps {
-		last := len(pairs) - 1
-		switch {
-		case step.Got != "":
-		case last >= 0 && pairs[last][1] == step.From:
-			pairs[last][1] = step.To
-		default:
-			pairs = append(pairs, [2]string{step.From, step.To})
-		}
-	}
-	return pairs
+// leadsTo reports whether a twin is one of the agent's own steps, or one that the state led to.
+func (a Ahead) leadsTo(twin string) bool {
+	return slices.Contains(a.Later, twin) || slices.ContainsFunc(a.Steps, func(step Step) bool { return step.To == twin || step.Made == twin || step.Instead == twin })
 }

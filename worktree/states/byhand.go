@@ -8,35 +8,31 @@ import (
 	"paw/worktree/objects"
 )
 
-// lookAtByHand finds a commit of the worktree that the branch has, in the history that the user sees: what has become of
-// it there since, it is no work to land. It is grafted onto its twin, unless s writes nothing.
-func (s *Store) lookAtByHand(ctx context.Context, l *Lands) (err error) {
-	if l.byHand, err = s.newestIn(ctx, l.Tip, l.Steps); err != nil {
+// lookAtByHand finds a commit of the worktree that the branch has, in the history that the user sees, and notes that it stands for its twin: what
+// has become of it there since, it is no work to land.
+func (s *Store) lookAtByHand(ctx context.Context, l *Lands) error {
+	commit, err := s.newestIn(ctx, l.Tip, l.Steps)
+	if err != nil || commit == "" {
 		return err
 	}
-	if back, err := s.keptBack(ctx, l); back || err != nil {
-		l.byHand = ""
+	made := slices.IndexFunc(l.Steps, func(step Step) bool { return step.Commit == commit })
+	if back, err := s.keptBack(ctx, l, l.Steps[made]); back || err != nil {
 		return err
 	}
-	made := l.leaveByHand()
-	if made == "" {
-		return nil
-	}
-	return s.Graft(ctx, l.byHand, made)
+	return s.standFor(ctx, l, map[string]string{l.Steps[made].Made: commit})
 }
 
 // keptBack reports whether the user's git, which knows of no landing, has kept in that merge what the worktree has taken back since the last
 // one. What the user has changed since is the user's.
-func (s *Store) keptBack(ctx context.Context, l *Lands) (bool, error) {
-	made := slices.IndexFunc(l.Steps, func(step Step) bool { return l.byHand != "" && step.Commit == l.byHand })
-	if made < 0 || !slices.Contains(l.Once, l.Steps[0].From) {
+func (s *Store) keptBack(ctx context.Context, l *Lands, made Step) (bool, error) {
+	if !slices.Contains(l.Once, l.Steps[0].From) {
 		return false, nil
 	}
-	out, err := s.plain.Home().Output(ctx, "rev-list", "--first-parent", "--ancestry-path", "--reverse", l.byHand+".."+l.Tip, "--")
+	out, err := s.plain.Home().Output(ctx, "rev-list", "--first-parent", "--ancestry-path", "--reverse", made.Commit+".."+l.Tip, "--")
 	if err != nil || out == "" {
 		return false, err
 	}
-	merge, landed, then := strings.Fields(out)[0], l.Steps[0].From, l.Steps[made].Made
+	merge, landed, then := strings.Fields(out)[0], l.Steps[0].From, made.Made
 	all, err := s.objects.PathsOf(ctx, [][2]string{{landed, then}, {landed, merge}, {merge, then}, {merge, l.Tip}})
 	if err != nil {
 		return false, err
@@ -49,17 +45,6 @@ func (s *Store) keptBack(ctx context.Context, l *Lands) (bool, error) {
 		kept = kept || !all[1][path] && all[2][path]
 	}
 	return kept, nil
-}
-
-// leaveByHand leaves out the steps up to that commit, and returns its twin, "" where there are none.
-func (l *Lands) leaveByHand() (made string) {
-	for _, step := range l.Steps {
-		if l.byHand != "" && step.Commit == l.byHand {
-			l.Since(map[string]string{step.Made: step.Commit})
-			return step.Made
-		}
-	}
-	return ""
 }
 
 // newestIn returns the newest commit of some steps that a tip has in the history that the user sees, "" for none.

@@ -2,6 +2,7 @@ package states
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"paw/worktree/objects"
@@ -27,13 +28,12 @@ type Question struct {
 type Lands struct {
 	Question
 	Ahead
-	objects.Merged                   // the tree that the branch would have
-	Stands         string            // the tip, as a commit that also has the states it was found to stand for
-	Parts          map[string]string // twins that the branch has, by the states of which they are what is left of them, see Without
-	Nothing        bool              // the branch has all of the state
-	Mixed          bool              // the branch has left some of what the agent got, and the conflicts are its resolutions
-
-	byHand string // commit of the worktree that the user's git has merged into the branch, "" for none
+	objects.Merged          // the tree that the branch would have
+	Stands         string   // the tip, as a commit that also has the states it was found to stand for
+	Whole          Ahead    // Ahead, with what the tip is found to stand for
+	Gone           []string // Left, with what landings are known to have taken out
+	Clean          string   // the newest twin that has nothing of Gone, "" for none
+	Nothing        bool     // the branch has all of the state
 }
 
 // Lands merges a state with a tip.
@@ -44,19 +44,21 @@ type Lands struct {
 func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 	l = Lands{Question: q, Stands: q.Tip}
 	if err = s.look(ctx, &l); err == nil {
+		l.Whole, l.Gone, l.Clean = l.Ahead, slices.Clone(l.Left), l.clean()
+		for _, part := range l.parts {
+			if at := slices.Index(l.Gone, part.id); at >= 0 {
+				l.Gone[at] = part.of
+			}
+		}
 		err = s.standForParts(ctx, &l)
 	}
 	if err == nil {
 		err = s.lookAtByHand(ctx, &l)
 	}
-	if err == nil {
-		err = s.leaveParts(ctx, &l)
-	}
 	if err == nil && q.Landed != nil && len(l.Steps) > 0 {
 		var found map[string]string
-		if found, err = q.Landed(ctx, l.Ahead); len(found) > 0 && len(l.Left) > 0 {
-			l.Since(found) // a graft would say that the branch has what it has left, too
-		} else if len(found) > 0 && err == nil {
+		if found, err = q.Landed(ctx, l.Ahead); err == nil {
+			maps.DeleteFunc(found, func(twin, _ string) bool { return len(l.Gone) > 0 && !l.leadsTo(twin) }) // another agent's may have what was left
 			err = s.standFor(ctx, &l, found)
 		}
 	}
@@ -97,9 +99,6 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 			l.Later = append(l.Later, twin)
 		}
 	}
-	if l.leaveByHand() == "" { // the tip stands for a later state
-		l.byHand = ""
-	}
 	if l.Root == "" {
 		return nil
 	}
@@ -118,26 +117,57 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 	return err
 }
 
-// standForParts looks again, with those parts of commits that the tip has, because it has the commits.
+// standForParts looks again, with those parts of commits that the tip has, because it has the commits, and with the states of which it has the
+// work in another one, see Updated.
 func (s *Store) standForParts(ctx context.Context, l *Lands) error {
-	parents := []string{l.Stands}
+	stands := map[string]string{} // what the tip stands for, by what it has
 	for _, part := range l.parts {
-		has, err := s.objects.Contains(ctx, l.Tip, part.of)
+		stands[part.of] = part.id
+	}
+	if len(l.Gone) > 0 && len(l.Once) > 0 {
+		landed, err := s.lines(ctx, s.plain, slices.Concat(l.Once, []string{"^" + l.State, "--"})...)
 		if err != nil {
 			return err
 		}
-		if has {
-			parents = append(parents, part.id)
+		for _, one := range landed {
+			has := l.Has(one.of)
+			if one.of != "" && !has {
+				if has, err = s.objects.Contains(ctx, one.of, l.State); err != nil {
+					return err
+				}
+			}
+			if has {
+				stands[one.id] = one.of
+			}
+		}
+	}
+	parents := []string{l.Stands}
+	for has, stand := range stands {
+		in, err := s.objects.Contains(ctx, l.Tip, has)
+		if err != nil {
+			return err
+		}
+		if in {
+			parents = append(parents, stand)
 		}
 	}
 	return s.standOn(ctx, l, parents)
 }
 
-// standFor notes that commits of the branch stand for states, by twin, and looks again.
+// standFor notes that commits of the branch stand for states, by twin, and looks again. Where the branch has left something, that is not noted:
+// it would say that the branch has what it has left, too.
 func (s *Store) standFor(ctx context.Context, l *Lands, commits map[string]string) (err error) {
 	parents := []string{l.Stands}
 	for twin, commit := range commits {
 		parents = append(parents, twin)
+		for _, step := range l.Steps {
+			if step.Instead == twin {
+				parents = append(parents, step.To)
+			}
+		}
+		if len(l.Gone) > 0 {
+			continue
+		}
 		if err = s.Graft(ctx, commit, twin); err != nil {
 			return err
 		}
@@ -160,7 +190,7 @@ func (s *Store) standOn(ctx context.Context, l *Lands, parents []string) (err er
 }
 
 // merge merges the state with the branch. If the branch does not have any more what the chain has got,
-// git's merge would bring that along: then only the steps that are work are merged, one after the other.
+// git's merge would bring that along: then only the steps that are work are merged.
 func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	onto := l.Stands
 	if l.Onto != "" && l.Onto != l.Tip {
@@ -173,24 +203,14 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	case len(l.Left) == 0 && onto == l.Stands && s.follows(l):
 		l.Tree, err = s.objects.TreeOf(ctx, l.State)
 	case len(l.Left) == 0:
-		var state string
-		if state, err = s.side(ctx, l.State, l.byHand); err == nil {
-			l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, state)
-		}
+		l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, l.State)
 	default:
-		l.Merged, err = s.steps(ctx, l.Dir, onto, l.Work())
-		if err == nil && len(l.Conflicts) == 0 {
-			l.Conflicts, err = s.mixed(ctx, l.Dir, l.Steps)
-			l.Mixed = len(l.Conflicts) > 0
-		}
-		if err == nil && len(l.Conflicts) == 0 {
-			err = s.leaveAlike(ctx, l, onto)
-		}
+		l.Merged, err = s.steps(ctx, l, onto)
 	}
 	if err != nil || len(l.Conflicts) > 0 {
 		return err
 	}
-	if l.Nothing = l.None() && onto == l.Stands; l.Nothing {
+	if l.Nothing = l.None() && (l.Onto == "" || l.Onto == l.Tip); l.Nothing {
 		return nil
 	}
 	changes, err := s.objects.ChangesBetween(ctx, l.Tip, l.Tree)
@@ -202,7 +222,7 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 // the merge has the files of the state, and git need not be asked.
 func (s *Store) follows(l *Lands) bool {
 	tree := s.objects.Known(l.Tip)
-	return tree != "" && l.byHand == "" && l.Root == "" && len(l.Steps) > 0 && s.objects.Known(l.Steps[0].From) == tree &&
+	return tree != "" && l.Root == "" && len(l.Steps) > 0 && s.objects.Known(l.Steps[0].From) == tree &&
 		!slices.ContainsFunc(l.Steps, func(one Step) bool { return one.Got != "" })
 }
 
@@ -234,11 +254,11 @@ func (s *Store) whole(ctx context.Context, l Lands) (string, error) {
 	var twins []string
 	var pairs [][2]string
 	for _, step := range slices.Backward(l.Steps) {
-		state, err := s.side(ctx, step.To, l.byHand)
-		if err != nil {
-			return "", err
+		for _, twin := range []string{step.To, step.Made} {
+			if twin != "" && !slices.Contains(twins, twin) {
+				twins, pairs = append(twins, twin), append(pairs, [2]string{l.Stands, twin})
+			}
 		}
-		twins, pairs = append(twins, step.To), append(pairs, [2]string{l.Stands, state})
 	}
 	merged, err := s.objects.MergePairs(ctx, l.Dir, pairs)
 	if err != nil {
@@ -268,7 +288,7 @@ func (s *Store) putBack(ctx context.Context, l Lands, twin string) (bool, error)
 		return true, err
 	}
 	to := l.Ahead
-	to.Steps = to.Steps[:slices.IndexFunc(to.Steps, func(one Step) bool { return one.To == twin })+1]
+	to.Steps = to.Steps[:slices.IndexFunc(to.Steps, func(one Step) bool { return one.To == twin || one.Made == twin })+1]
 	own, err := s.Paths(ctx, to)
 	if err != nil {
 		return true, err

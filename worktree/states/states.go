@@ -76,8 +76,8 @@ const madeAs, partly = ", commit ", ", partly"
 // partOf begins the subject of a commit that has a part of another one, the id of which follows whole.
 const partOf, ofWhole = "part of state ", " of "
 
-// without is followed by the id of a state of which a twin has the work and nothing of what a branch has left.
-const without = " without what was left of "
+// instead is followed by the id of a state of which a twin has the work and nothing of what a branch has left.
+const instead = " instead of "
 
 // Next returns the state after before: before itself if nothing has changed, else a new twin. What
 // the worktree got meanwhile of the commits in t.From, tips of branches, becomes a state of its own
@@ -95,7 +95,7 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 		if next.Twin, err = s.moved(ctx, before, t, log); err != nil {
 			return State{}, err
 		}
-		if same, err := s.objects.SameTree(ctx, next.Twin, t.Snapshot); same || err != nil { // often nothing else has changed
+		if same, err := s.objects.SameTree(ctx, next.Twin, t.Snapshot); same && !log.made()[t.Head] || err != nil { // often nothing else has changed
 			return next, err
 		}
 	}
@@ -253,24 +253,24 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 const mostLookedAt = 1000
 
 // lineFormat makes git print a line for each commit.
-const lineFormat = "--format=%m%x00%H%x00%T%x00%P%x00%ae%x00%ct%x00%s"
+const lineFormat = "--format=%m%x00%H%x00%T%x00%P%x00%ae%x00%s"
 
 // lines lists commits as git rev-list does.
 func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (all []line, err error) {
 	out, err := o.Home().Output(ctx, slices.Concat([]string{"rev-list", "--no-commit-header", lineFormat}, args)...)
 	for text := range strings.Lines(out) {
-		if f := strings.Split(strings.TrimSuffix(text, "\n"), "\x00"); len(f) == 7 {
+		if f := strings.Split(strings.TrimSuffix(text, "\n"), "\x00"); len(f) == 6 {
 			parents := strings.Fields(f[3])
 			o.Know(f[1], f[2], parents...)
-			one := line{id: f[1], tree: f[2], parents: parents, at: f[5], own: f[4] == objects.Email && strings.HasPrefix(f[6], "paw: "), beyond: f[0] == "-"}
-			if name, is := strings.CutPrefix(f[6], Subject); is && one.own {
+			one := line{id: f[1], tree: f[2], parents: parents, own: f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), beyond: f[0] == "-"}
+			if name, is := strings.CutPrefix(f[5], Subject); is && one.own {
 				one.by, _, _ = strings.Cut(name, " ")
-				_, one.of, _ = strings.Cut(name, without)
+				_, one.of, _ = strings.Cut(name, instead)
 			}
-			if name, commit, is := strings.Cut(f[6], madeAs); is && one.own {
+			if name, commit, is := strings.Cut(f[5], madeAs); is && one.own {
 				one.commit, one.partly = commit, strings.HasSuffix(name, partly)
 			}
-			if name, is := strings.CutPrefix(f[6], partOf); is && f[4] == objects.Email {
+			if name, is := strings.CutPrefix(f[5], partOf); is && f[4] == objects.Email {
 				_, one.of, _ = strings.Cut(name, ofWhole)
 			}
 			all = append(all, one)
@@ -284,7 +284,6 @@ type line struct {
 	id      string
 	tree    string
 	parents []string
-	at      string // its time, in seconds since 1970
 	own     bool   // paw made it: a twin, or a snapshot with which a chain begins
 	by      string // of a twin, the first word of its name
 	commit  string // of a twin, the commit that was made in the worktree and has its files; "" for none

@@ -877,23 +877,3 @@ func TestBlameNamesCommitsOfWhichSomeWasGot(t *testing.T) {
 		t.Errorf("nothing was got in part:\n%s", log)
 	}
 }
-
-// TestChainOfKeepsTimes: each step has the time of its state, from which an own commit gets its date, also behind what was committed.
-func TestChainOfKeepsTimes(t *testing.T) {
-	known := map[string]line{}
-	for _, one := range []line{
-		{id: "all", at: "3", own: true, parents: []string{"work", "part"}, partly: true, commit: "c"},
-		{id: "work", at: "2", own: true, parents: []string{"main"}},
-	} {
-		known[one.id] = one
-	}
-	a := chainOf(known, "all")
-	for _, step := range a.Whole {
-		if step.at == "" {
-			t.Errorf("%s has no time", step.To)
-		}
-	}
-	if len(a.Whole) != 1 || a.Whole[0].From != "part" {
-		t.Errorf("the steps are %+v", a.Whole)
-	}
-}
