@@ -1,11 +1,11 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/turns"
@@ -135,13 +135,12 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 }
 
 // named finds landings of a branch that the graph does not know to be there, and that a commit there
-// names: they were amended, rebased or squashed. One that stood on work of the agent which the branch has lost is none of
-// them: it names a state that the branch has not whole.
+// names: they were amended, rebased or squashed.
 func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
 	found := map[string]string{}
 	some, err := w.landingsIn(t.branch)
 	some = slices.DeleteFunc(some, func(one *Stand) bool {
-		return !a.Has(one.Twin) && !slices.Contains(a.Later, one.Twin) || one.undone() || !w.Repo.Objects().Has(ctx, one.Before)
+		return !a.Has(one.Twin) && !slices.Contains(a.Later, one.Twin) || one.undone() || !one.there(ctx, w.Repo.Objects())
 	})
 	if len(some) == 0 || err != nil {
 		return found, err
@@ -151,63 +150,55 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 		return nil, err
 	}
 	for i, one := range some {
-		commit := named[one.short()]
-		if commit == "" {
+		if one.tip, one.Commit = t.tip, named[one.short()]; one.Commit == "" {
 			continue
 		}
-		lost, err := w.Repo.Objects().Contains(ctx, one.Before, commit) // then it names an earlier landing of the same state
-		if err == nil && !lost {
-			lost, err = w.lostBefore(ctx, t, a, one, some[:i], commit)
-		}
-		if err == nil && !lost && one.As == string(Commits) { // some of its commits may have been dropped
-			one.tip, one.Commit = t.tip, commit
-			if err = one.remade(ctx, w.Repo.Objects()); err == nil {
-				lost, err = one.takenOut(ctx, w.Repo.Objects(), t.place(w.Repo))
+		earlier, err := w.Repo.Objects().Contains(ctx, one.Before, one.Commit) // then it names an earlier landing of the same state
+		if earlier || err != nil {
+			if err != nil {
+				return nil, err
 			}
+			continue
 		}
+		less, err := w.namesLess(ctx, t, a, one, some[:i])
 		if err != nil {
 			return nil, err
 		}
-		if !lost {
-			found[one.Twin] = commit
+		if !less {
+			found[one.Twin] = one.Commit
 		}
 	}
 	return found, nil
 }
 
-// lostBefore reports whether the branch had work of the agent before a landing, in commits of the worktree or of earlier
-// landings, and has it neither there nor where another commit names the landing.
-func (w work) lostBefore(ctx context.Context, t target, a states.Ahead, one *Stand, earlier []*Stand, named string) (bool, error) {
-	o := w.Repo.Objects()
-	had, err := o.CommitsSince(ctx, one.Before, t.tip)
-	if len(had) == 0 || err != nil {
-		return false, err
-	}
-	own, trailers := map[string]bool{}, []string{}
-	for _, step := range a.Steps {
-		own[step.Commit] = true
-	}
-	for _, before := range earlier {
-		if before.TurnSession != one.TurnSession || !before.there(ctx, o) {
-			continue
-		}
-		made, err := o.CommitsSince(ctx, before.After, before.Before)
-		if err != nil {
+// namesLess reports whether the commit that names a landing has not all of the work that led to it: the branch has dropped some commits of the
+// landing, or what of the agent was in it before, in an earlier landing or a commit of the worktree.
+func (w work) namesLess(ctx context.Context, t target, a states.Ahead, one *Stand, earlier []*Stand) (bool, error) {
+	o, from := w.Repo.Objects(), one.Before
+	if one.As == string(Commits) {
+		if err := one.remade(ctx, o); err != nil {
 			return false, err
 		}
-		for _, commit := range made {
-			own[commit.ID] = true
-		}
-		trailers = append(trailers, states.Trailer+before.short())
 	}
-	lost := slices.ContainsFunc(had, func(commit objects.CommitInfo) bool {
-		return own[commit.ID] || slices.ContainsFunc(trailers, func(trailer string) bool { return strings.Contains(commit.Message, trailer) })
-	})
-	base, err := o.MergeBase(ctx, one.Before, t.tip)
-	if !lost || base == "" || err != nil {
+	var commits []string
+	for _, step := range a.Steps {
+		if step.Commit != "" {
+			commits = append(commits, step.Commit)
+		}
+	}
+	had, err := w.Repo.States().In(ctx, commits, one.Before)
+	if err != nil {
 		return false, err
 	}
-	lacks, err := lacksOf(ctx, o, t.place(w.Repo), base, one.After, named) // the landing may have taken back what is lost
+	if slices.ContainsFunc(earlier, func(before *Stand) bool { return before.TurnSession == one.TurnSession && before.Commit == "" }) ||
+		slices.ContainsFunc(commits, func(commit string) bool { return had[commit] }) {
+		if from, err = o.MergeBase(ctx, one.Before, t.tip); err != nil {
+			return false, err
+		}
+	} else if !one.fewer {
+		return false, nil
+	}
+	lacks, err := lacksOf(ctx, o, t.place(w.Repo), cmp.Or(from, one.Before), one.After, one.Commit)
 	return len(lacks) > 0, err
 }
 

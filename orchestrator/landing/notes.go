@@ -46,9 +46,9 @@ func (l *landing) noteRewound(ctx context.Context) error {
 			return err
 		}
 		stand := &Stand{Landing: last, Session: l.Session.Name, Standing: InForce, Commit: last.After, tip: l.tip}
-		if lost, err := stand.lostBy(ctx, l.Repo.Objects(), l.tip, l.source.Twin); err != nil {
+		if kept, err := stand.keptBy(ctx, l.Repo.Objects(), l.tip, l.source.Twin); err != nil {
 			return err
-		} else if !lost {
+		} else if !kept {
 			continue
 		}
 		if has, err := l.Repo.Objects().Contains(ctx, l.tip, last.After); !has || err != nil {

@@ -162,28 +162,21 @@ func (w work) cameBack(ctx context.Context, one *Stand) error {
 	return err
 }
 
-// lostBy reports whether a commit still has files as the landing has left them that a state has not: it has none of these so, or
-// one as it was before.
-func (s *Stand) lostBy(ctx context.Context, o *objects.Store, commit, state string) (bool, error) {
+// keptBy reports whether a commit has a file as the landing has left it, and a state has not.
+func (s *Stand) keptBy(ctx context.Context, o *objects.Store, commit, state string) (bool, error) {
 	if !s.there(ctx, o) {
 		return false, nil
 	}
-	all, err := o.PathsOf(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}, {s.After, state}, {s.Before, state}})
+	all, err := o.PathsOf(ctx, [][2]string{{s.Before, s.After}, {s.After, commit}, {s.After, state}})
 	if err != nil {
 		return false, err
 	}
-	kept, has := false, false
 	for path := range all[0] {
-		differs := func(pair int) bool { return all[pair][path] }
-		switch {
-		case differs(1):
-		case !differs(3):
+		if !all[1][path] && all[2][path] {
 			return true, nil
-		default:
-			kept, has = true, has || !differs(2)
 		}
 	}
-	return kept && !has, nil
+	return false, nil
 }
 
 // hasOf reports whether a commit has a file of the landing as the landing has left it.
@@ -293,33 +286,4 @@ func (w work) siblings() ([]*session.Session, error) {
 	own := w.Session
 	sessions := slices.DeleteFunc(slices.Clone(records), func(one *session.Session) bool { return one.GitCommonDir != own.GitCommonDir || one.Name == own.Name })
 	return append(sessions, own), nil
-}
-
-// takenOut reports whether a landing that was rewritten does not change all the files any more that it has changed, or has fewer
-// commits and not all of its work: they may also have been squashed. The attributes in dir apply.
-func (s *Stand) takenOut(ctx context.Context, o *objects.Store, dir string) (bool, error) {
-	if s.fewer {
-		if lacks, err := lacksOf(ctx, o, dir, s.Before, s.After, s.Commit); len(lacks) > 0 || err != nil {
-			return true, err
-		}
-	}
-	changed, err := o.ChangedPaths(ctx, s.Before, s.After)
-	if err != nil {
-		return false, err
-	}
-	differ, err := o.ChangedPaths(ctx, s.After, s.Commit)
-	if err != nil {
-		return false, err
-	}
-	var still []string
-	for _, commit := range append([]string{s.Commit}, s.Made...) {
-		paths, err := o.ChangedPaths(ctx, commit+"^", commit)
-		if err != nil {
-			return false, err
-		}
-		still = append(still, paths...)
-	}
-	return slices.ContainsFunc(changed, func(path string) bool {
-		return slices.Contains(differ, path) && !slices.Contains(still, path)
-	}), nil
 }
