@@ -120,7 +120,9 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 	answer, failed := turnResult(r.cli, end)
 	var failure error
 	err := turns.Change(ctx, r.Agent, func(t *turns.Recorder) error {
-		r.learn(ctx, t, end)
+		if found, err := r.cli.Conversation(ctx, r.spec); err == nil && found.Transcript != "" && found.Transcript != t.Record.TranscriptPath {
+			_ = t.KeepTranscript(ctx, found.Transcript)
+		}
 		switch {
 		case end.Interrupted:
 			failure = r.interrupted(r.one.Number())
@@ -150,18 +152,28 @@ func (r *headlessTurn) interrupted(number int) error {
 	return errs.New(errs.Interrupted, "%s: turn %d interrupted", r.Record.Name, number)
 }
 
-// learn records the conversation of a CLI that chooses its own ID, and the file of the
-// conversation.
-func (r *headlessTurn) learn(ctx context.Context, t *turns.Recorder, end cli.Ended) {
-	if !r.cli.Facts().ChoosesID {
-		if id := cli.StreamConversation(end.Stdout); id != "" {
-			r.spec.ConversationID = id
-			_ = turns.KeepConversation(ctx, t.Agent, id)
-		}
+// hear records what the CLI tells of its conversation and of a question, which the user is told.
+func (r *headlessTurn) hear(ctx context.Context, e turn.Event) {
+	if e.Conversation != "" && r.cli.CheckID(e.Conversation) == nil {
+		r.spec.ConversationID = e.Conversation
+		_ = turns.KeepConversation(ctx, r.Agent, e.Conversation)
 	}
-	found, err := r.cli.Conversation(ctx, r.spec)
-	if err == nil && found.Transcript != "" && found.Transcript != t.Record.TranscriptPath {
-		_ = t.KeepTranscript(ctx, found.Transcript)
+	if e.Kind == "" {
+		return
+	}
+	came := r.App.Now()
+	err := turns.Change(ctx, r.Agent, func(*turns.Recorder) error {
+		if e.Kind == turn.KindInput {
+			return r.one.Input(e.Message, "")
+		}
+		return r.one.Resumed()
+	})
+	if err != nil {
+		r.App.Notef("%s: turn %d: %v", r.Record.Name, r.one.Number(), err)
+	}
+	if e.Kind == turn.KindInput {
+		r.App.Notef("%s asks for permission: %s (paw answer %s/%s)", r.Record.Name, e.Message, r.Session.Name, r.Record.Name)
+		notifyOf(r.App, r.Session.Name, r.Record.Name, came)
 	}
 }
 
@@ -205,9 +217,10 @@ func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 		Argv: r.command.Argv, Dir: r.Record.WorktreePath, Env: r.environment(),
 		Lock: r.lock, // inherited, so that even when paw is killed no other process starts a second CLI
 		Stdout: func(line []byte) {
-			text := r.cli.HeadlessLine(line)
+			text, event := r.cli.HeadlessLine(line)
 			show(kept, text)
 			show(r.o.Out, text)
+			r.hear(context.WithoutCancel(ctx), event)
 		},
 		Stderr: func(line []byte) {
 			text := string(line) + "\n"

@@ -102,7 +102,7 @@ func (r *headlessTurn) choose(ctx context.Context, executable string) error {
 	switch {
 	case how.Resumable:
 		r.spec.ConversationID = cmp.Or(how.Found, r.spec.ConversationID)
-	case !r.cli.Facts().ChoosesID:
+	case !r.cli.Facts().ChoosesID || r.cli.Facts().RunPicks:
 		r.spec.ConversationID = ""
 	case !how.KeepID:
 		r.spec.ConversationID = how.NewID

@@ -23,7 +23,7 @@ func TestCLIsRun(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
-			// Without a terminal, the CLI cannot ask for a permission.
+			// Without a terminal, claude and codex cannot ask for a permission; these two would ask for each command.
 			if all := map[string]string{"qwen": "--yolo", "copilot": "--allow-all-tools"}[cli]; all != "" {
 				w.write(w.root, "home/.config/paw/config.toml", fmt.Sprintf("[clis.%s]\nargs = [%q]\n", cli, all))
 			}
@@ -61,9 +61,38 @@ func TestCLIsRun(t *testing.T) {
 			show("other notes", "show", "HEAD:NOTES.md")
 			show("success", "log", "-1", "--format=%(trailers:key=outcome,valueonly)", "HEAD~")
 
+			if acpCommands[cli] != nil {
+				asksInRun(t, w)
+			}
 			if out := run(5, "do: fail 400 scripted overload", cli); !strings.Contains(out.stderr, "scripted overload") {
 				t.Errorf("the error is not told:\n%s", out.stderr)
 			}
+			if acpCommands[cli] == nil {
+				return
+			}
+			w.ok(w.paw("recover", "shop/"+cli, "--detach")) // the pane goes on with the conversation, and paw run with that
+			w.send("Make it louder")
+			w.over(w.last().Number - 1)
+			if asked, _ := w.model.Asked("Make it louder", 0); asked.Prompts < 4 {
+				t.Errorf("the pane's prompt is the %d. of its conversation", asked.Prompts)
+			}
+			w.ok(w.paw("stop", cli, "--only"))
+			run(0, "Make it quiet", cli)
+			if asked, _ := w.model.Asked("Make it quiet", 0); asked.Prompts < 5 {
+				t.Errorf("the prompt after the pane's is the %d. of its conversation", asked.Prompts)
+			}
 		})
+	}
+}
+
+// asksInRun: a permission that a headless turn asks for is answered by paw answer.
+func asksInRun(t *testing.T, w *cliWorld) {
+	before := w.last().Number
+	done := make(chan output)
+	go func() { done <- w.paw("run", w.cli, "--prompt", "do: ask touch granted.txt\ndo: say Over.") }()
+	w.await("it asks", func() bool { return w.agent(w.cli).State == "waiting_input" })
+	w.ok(w.paw("answer", w.cli, "yes"))
+	if out := w.ok(<-done); !strings.Contains(out.stdout, "Over.") || !w.has("granted.txt") || w.last().Number != before+1 {
+		t.Errorf("granted: %v, %s%s", w.has("granted.txt"), out.stdout, out.stderr)
 	}
 }

@@ -69,6 +69,9 @@ func (c CLI) Fork(s Spec, from string) (Command, error) {
 
 // Headless returns the driver's command for one turn without a terminal, or ErrNoHeadless.
 func (c CLI) Headless(s Spec) (Command, error) {
+	if s.ConversationID == "" && c.Facts().RunPicks {
+		return c.start(s, nil, c.Driver.Headless)
+	}
 	return c.start(s, c.checkNew(s), c.Driver.Headless)
 }
 

@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -77,8 +75,9 @@ type Driver interface {
 	// Spec.ConversationID if that exists. The command calls no hooks of paw.
 	Headless(Spec) (Command, error)
 	// HeadlessLine returns what a user wants to read of one line of standard output while the turn
-	// runs, line ends included; "" for nothing.
-	HeadlessLine(line []byte) string
+	// runs, line ends included; "" for nothing. The event has the conversation where the CLI has
+	// chosen it, a question that waits for an answer (KindInput), or that it was answered.
+	HeadlessLine(line []byte) (string, turn.Event)
 	// HeadlessResult returns the answer, read from the whole standard output, or a *TurnError when
 	// the turn failed.
 	HeadlessResult(stdout []byte, exitCode int) (message string, err error)
@@ -95,6 +94,8 @@ type Driver interface {
 	Screen(Screenshot) Screen
 	// Channel returns the channel of the running launch whose files are in Spec.StateDir.
 	Channel(Spec) Channel
+	// HeadlessChannel returns the channel of a headless turn, by which its questions are answered.
+	HeadlessChannel(Spec) Channel
 }
 
 // StatusLine is the name under which `paw hook CLI` is called for a status line instead of a hook:
@@ -117,6 +118,7 @@ type Away struct {
 // Facts describes a CLI.
 type Facts struct {
 	ChoosesID bool   // paw chooses the conversation id, else the CLI does
+	RunPicks  bool   // in a headless turn the CLI chooses the id of a new conversation all the same
 	Resume    string // how a conversation is resumed, in words for the user
 	Turns     string // how the end of a turn is noticed, in words for the user
 	Rare      bool   // one of many, shown only where it is installed
@@ -274,25 +276,3 @@ func (noChannel) Open(context.Context) bool                     { return false }
 func (noChannel) Submit(context.Context, string, Screen) error  { return ErrNotHandedOver }
 func (noChannel) Permission(context.Context) (Permission, bool) { return Permission{}, false }
 func (noChannel) Reply(context.Context, string, Option) error   { return ErrNotHandedOver }
-
-// StreamConversation returns the conversation id of a headless turn: the first id in the JSON lines
-// of its standard output (thread_id of codex's thread.started, sessionID of opencode, session_id of
-// the others), or "".
-func StreamConversation(stdout []byte) string {
-	for raw := range bytes.Lines(stdout) {
-		var line struct {
-			Thread   string `json:"thread_id"`
-			Session  string `json:"session_id"`
-			Opencode string `json:"sessionID"`
-		}
-		if json.Unmarshal(raw, &line) != nil {
-			continue
-		}
-		for _, id := range []string{line.Thread, line.Session, line.Opencode} {
-			if CheckID("", id) == nil {
-				return id
-			}
-		}
-	}
-	return ""
-}

@@ -28,19 +28,8 @@ func TestHeadlessResults(t *testing.T) {
 				"· shell: /bin/bash -lc 'echo one'\nheadless ok\n",
 			cli.TurnError{Message: status401, ExitCode: 1},
 		},
-		"opencode": {"· bash: true\nheadless ok\n", cli.TurnError{Type: "APIError", Message: "fake error 400", ExitCode: 1}},
-		"gemini": {"headless ok\n", cli.TurnError{
-			Type: "unknown", ExitCode: 145,
-			Message: `[API Error: {"error":{"code":401,"message":"fakellm scripted error 401","status":"FAKE","type":"fake_error"}}]`,
-		}},
 		"pi": {"· bash: printf '%s\\n' '1' > 'a.txt'\n· bash: cat a.txt\nheadless ok\n", cli.TurnError{
 			Message: `400: {"code":null,"message":"scripted overload","param":null,"type":"invalid_request_error"}`,
-		}},
-		"qwen": {"headless ok\n", cli.TurnError{Message: "401 fakellm scripted error 401"}},
-		"copilot": {"headless ok\n", cli.TurnError{
-			Type: "authentication", ExitCode: 1,
-			Message: "Authentication failed with provider at http://127.0.0.1:8765/v1 (HTTP 401).\n" +
-				"  Check your COPILOT_PROVIDER_API_KEY, COPILOT_PROVIDER_API_KEY_COMMAND, or COPILOT_PROVIDER_BEARER_TOKEN.",
 		}},
 	} {
 		t.Run(cliName, func(t *testing.T) {
@@ -57,7 +46,8 @@ func TestHeadlessResults(t *testing.T) {
 			}
 			var shown strings.Builder
 			for line := range bytes.Lines(stdout) {
-				shown.WriteString(get(t, cliName).HeadlessLine(line))
+				text, _ := get(t, cliName).HeadlessLine(line)
+				shown.WriteString(text)
 			}
 			if diff := cmp.Diff(c.shown, shown.String()); diff != "" {
 				t.Error(diff)
@@ -88,10 +78,6 @@ func TestHeadlessArgv(t *testing.T) {
 	for cliName, want := range map[string]string{
 		"claude":   "-p --output-format stream-json --verbose --session-id " + id + " -v -- /x y",
 		"codex":    "exec --json -C /r.paw/s/a -c check_for_update_on_startup=false -v resume -- " + id + " /x y",
-		"opencode": "run --format json --session " + id + " -v -- /x y",
-		"gemini":   "--output-format stream-json --session-id=" + id + " -v --prompt=/x y",
-		"qwen":     "--output-format stream-json --session-id=" + id + " -v --prompt=/x y",
-		"copilot":  "--output-format json --session-id=" + id + " -v --prompt=/x y",
 		"pi":       "--mode json --session-id " + id + " -v -- /x y",
 		"demo":     "demo-agent --session-id " + id + " -v -p /x y",
 	} {

@@ -42,10 +42,11 @@ func (plain) Gauge(Spec, string, []byte) (Gauged, error)                    { re
 func (plain) Windows(Spec) []session.Window                                 { return nil }
 func (plain) Away(Spec) []Away                                              { return nil }
 func (plain) Headless(Spec) (Command, error)                                { return Command{}, ErrNoHeadless }
-func (plain) HeadlessLine(line []byte) string                               { return string(line) + "\n" }
+func (plain) HeadlessLine(line []byte) (string, turn.Event)                 { return string(line) + "\n", turn.Event{} }
 func (plain) HeadlessResult([]byte, int) (string, error)                    { return "", ErrNoHeadless }
 func (plain) Literal(prompt string) (string, error)                         { return prompt, nil }
 func (plain) Pastes(text string, _ int) []string                            { return []string{text} }
 func (plain) Canonical(prompt string) string                                { return Trimmed(prompt) }
 func (plain) Screen(Screenshot) Screen                                      { return Screen{} }
 func (plain) Channel(Spec) Channel                                          { return NoChannel{} }
+func (plain) HeadlessChannel(Spec) Channel                                  { return NoChannel{} }

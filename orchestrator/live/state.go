@@ -67,8 +67,11 @@ func (o Observation) headless() session.AgentStatus {
 		return o.settingUp()
 	}
 	st := session.AgentStatus{State: session.StateRunning, Source: session.SourceLock, Reason: "a headless turn"}
-	if o.Last != nil && o.Last.Launch == o.Launch {
-		st.Since = at(o.Last.StartedAt)
+	if last := o.Last; last != nil && last.Launch == o.Launch {
+		st.Since = at(last.StartedAt)
+		if last.State == turn.InProgress && last.Waiting {
+			return session.AgentStatus{State: session.StateWaitingInput, Since: last.WaitingSince, Source: session.SourceHook, Reason: last.Question}
+		}
 	}
 	return st
 }

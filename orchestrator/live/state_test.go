@@ -241,7 +241,7 @@ func brokenInvariant(o Observation, running Running, st session.AgentStatus) str
 		return "unknown without a reason"
 	case at(Unseen, RunningUnseen, Making, Starting, Foreign, LockUnreadable, Paneless, Elsewhere) && !is(session.StateUnknown):
 		return "a guess"
-	case at(Headless) && !is(session.StateRunning) && !waits:
+	case at(Headless) && !is(session.StateRunning, session.StateWaitingInput) && !waits:
 		return "a headless turn that does not run"
 	case is(session.StateRunning, session.StateWaitingInput) && !at(InPane, Headless):
 		return "at work, and does not run"

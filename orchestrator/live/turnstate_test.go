@@ -204,6 +204,10 @@ func TestStateOfAHeadlessTurn(t *testing.T) {
 	if got := State(o); got.State != session.StateRunning || got.Since == nil || !got.Since.Equal(began) || got.Orphan {
 		t.Errorf("%+v", got)
 	}
+	o.Last.State, o.Last.Waiting, o.Last.Question = turn.InProgress, true, "May I?"
+	if got := State(o); got.State != session.StateWaitingInput || got.Reason != "May I?" {
+		t.Errorf("it asks: %+v", got)
+	}
 	o.Launch = "shop/one/4"
 	if got := State(o); got.State != session.StateRunning || got.Since != nil {
 		t.Errorf("before its START: %+v", got)

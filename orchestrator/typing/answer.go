@@ -38,6 +38,7 @@ func LookAtQuestion(ctx context.Context, h *app.App, s *session.Session, agentNa
 	if err != nil {
 		return nil, err
 	}
+	t.answers = true
 	return t.drawn(ctx)
 }
 
@@ -50,6 +51,7 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 	if err != nil {
 		return nil, err
 	}
+	t.answers = true
 	// Another paw that holds the lock may be answering this question: the answer must not go to the
 	// next one.
 	if id == "" {
@@ -94,11 +96,16 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 	if err != nil {
 		return nil, err
 	}
-	return &Answered{Asked: *asked, Took: took}, t.taken(ctx, asked, took)
+	answered := &Answered{Asked: *asked, Took: took}
+	if asked.offered { // the channel says when it is taken
+		return answered, nil
+	}
+	return answered, t.taken(ctx, asked, took)
 }
 
 // reply answers a permission by its id on the CLI's channel, and reports whether it did. Answers
-// that the channel does not know or refuses, and questions that are no permission, are left to the keys.
+// that the channel does not know or refuses, and questions that are no permission, are left to the
+// keys, unless the channel has all answers.
 func (t answerer) reply(ctx context.Context, asked *Asked, took cli.Option) (bool, error) {
 	means := took.Means()
 	if asked.permission == "" || !asked.offered && means != cli.MeansYes && means != cli.MeansNo {
@@ -110,6 +117,8 @@ func (t answerer) reply(ctx context.Context, asked *Asked, took cli.Option) (boo
 	t.App.Step("answer.key")
 	err := t.channelOf().Reply(context.WithoutCancel(ctx), asked.permission, took)
 	switch {
+	case errors.Is(err, cli.ErrNotHandedOver) && asked.offered:
+		return false, t.refusal("does not wait for this answer any more")
 	case errors.Is(err, cli.ErrNotHandedOver):
 		return false, nil
 	case err != nil:
@@ -305,14 +314,19 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	}
 	permission, waits := t.channelOf().Permission(ctx) // first: of a question that is drawn meanwhile its id is not known
 	waits = waits && permission.Question == last.Question
+	if waits && permission.Options != nil {
+		question := cli.Question{Text: "asks for permission: " + permission.Question, Options: permission.Options}
+		return t.askedBy(last, &Asked{Question: question, offered: true, permission: permission.ID}), nil
+	}
+	if t.headless {
+		return nil, t.nothingAsked("")
+	}
 	seen, err := t.see(ctx)
 	if err != nil {
 		return nil, t.shut(err)
 	}
-	question, offered := seen.Question, waits && permission.Options != nil
+	question := seen.Question
 	switch covered := question == nil || question.Outside; {
-	case offered:
-		question = &cli.Question{Text: "asks for permission: " + permission.Question, Options: permission.Options}
 	case !covered:
 	case waits && t.App.Now().Sub(*last.WaitingSince) > drawLag: // something covers the question
 		question = &cli.Question{Text: "asks for permission: " + permission.Question, Options: onlyByChannel}
@@ -322,12 +336,18 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		refused := t.refusal("%s, and its screen shows no question that paw can answer", observe.WaitsFor(session.AgentStatus{Reason: last.Question}))
 		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
-	asked := &Asked{Question: *question, Agent: t.Record.Name, Hook: last.Question, Turn: last.Number, Since: *last.WaitingSince, offered: offered}
+	asked := &Asked{Question: *question}
 	if waits && !question.Confirms {
 		asked.permission = permission.ID
 	}
+	return t.askedBy(last, asked), nil
+}
+
+// askedBy completes the question of a turn.
+func (t answerer) askedBy(last *turn.Record, asked *Asked) *Asked {
+	asked.Agent, asked.Hook, asked.Turn, asked.Since = t.Record.Name, last.Question, last.Number, *last.WaitingSince
 	asked.ID = asked.identity()
-	return asked, nil
+	return asked
 }
 
 // waiting returns the turn whose question is open. A question that only the screen shows is
@@ -373,5 +393,9 @@ func (t answerer) nothingAsked(dialog string) error {
 
 // channelOf returns the channel of the agent's CLI, which may not answer.
 func (t answerer) channelOf() cli.Channel {
-	return t.cli.Channel(t.App.Specs().Read(t.Session, t.Record, ""))
+	of := t.cli.Channel
+	if t.headless {
+		of = t.cli.HeadlessChannel
+	}
+	return of(t.App.Specs().Read(t.Session, t.Record, ""))
 }

@@ -68,6 +68,12 @@ func (t *sender) runs(ctx context.Context, f observe.Facts) (*observe.Agent, ses
 			// What is typed would go to the set-up command.
 			return nil, session.AgentStatus{}, t.refusalFor(errSettingUp, "its worktree is being set up: %s", a.Turns.SetUp)
 		}
+	case live.Headless:
+		if state := f.State(*a); t.answers && state.State == session.StateWaitingInput {
+			t.headless = true
+			return a, state, nil
+		}
+		return nil, session.AgentStatus{}, observe.RefuseRunning(t.App, t.Session, f, *a)
 	case live.Starting:
 		return nil, session.AgentStatus{}, t.refusalFor(errStarting, "its CLI is starting")
 	case live.NothingRuns:

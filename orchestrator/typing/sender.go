@@ -52,6 +52,9 @@ type sender struct {
 	ready  cli.Ready
 	client *tmux.Client
 
+	answers  bool // a question of a headless turn can be answered, too
+	headless bool // it is one
+
 	prompt  string // prompt that is to arrive
 	text    string // text to type so that the CLI takes it for a prompt
 	dropped int    // number of control characters removed from the prompt

@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -14,7 +13,6 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/inbox"
 	"paw/orchestrator/cli/internal/plain"
-	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
 	"paw/session/history"
 	"paw/session/turn"
@@ -39,6 +37,7 @@ var Known = map[string][]string{
 type driver struct {
 	cli.Named
 	plain.Reader
+	OneShot
 	command []string
 }
 
@@ -47,7 +46,7 @@ func Driver(name string, command []string) cli.Driver {
 	return driver{cli.Named{Of: name, Known: cli.Facts{
 		ChoosesID: true, Rare: slices.Equal(command, Known[name]), Metered: true, OwnHooks: true, Resume: "where the agent can", Turns: "exact, from the protocol",
 		Ready: cli.Ready{Event: true, Box: true, Clear: []string{"C-u"}},
-	}}, plain.Reader{Who: name}, command}
+	}}, plain.Reader{Who: name}, OneShot{name}, command}
 }
 
 func (d driver) Program() string { return d.command[0] }
@@ -56,24 +55,31 @@ func (d driver) Program() string { return d.command[0] }
 type launch struct {
 	Name, State, ID, Hook string
 	Prompt                string   // of the only turn, which has no terminal; "" for a pane
-	Again                 bool     // the conversation exists
+	Before                string   // the agent's own id of the conversation; "" for a new one, or that of the record
+	Again                 bool     // the record exists
 	Agent                 []string // command of the agent
 }
 
-// words returns the launch as arguments; launchOf reads them.
-func (l launch) words() []string {
+// argv returns the command line of the launch; launchOf reads its arguments.
+func (l launch) argv() []string {
+	program, err := os.Executable()
+	if err != nil {
+		program = l.Hook
+	}
 	again := "new"
 	if l.Again {
 		again = "again"
 	}
-	return append([]string{l.Name, l.State, l.ID, again, l.Hook, l.Prompt}, l.Agent...)
+	return append([]string{program, "__acp", l.Name, l.State, l.ID, again, l.Hook, l.Prompt, l.Before}, l.Agent...)
 }
 
 func launchOf(words []string) (launch, bool) {
-	if len(words) < 7 {
+	if len(words) < 8 {
 		return launch{}, false
 	}
-	return launch{Name: words[0], State: words[1], ID: words[2], Again: words[3] == "again", Hook: words[4], Prompt: words[5], Agent: words[6:]}, true
+	return launch{
+		Name: words[0], State: words[1], ID: words[2], Again: words[3] == "again", Hook: words[4], Prompt: words[5], Before: words[6], Agent: words[7:],
+	}, true
 }
 
 // folder returns the folder of the conversations of paw's agent.
@@ -92,50 +98,10 @@ func (d driver) Resume(s cli.Spec) (cli.Command, error) {
 	return d.start(s, true), nil
 }
 
-// Headless has the program print what it records.
-func (d driver) Headless(s cli.Spec) (cli.Command, error) {
-	found, err := d.Conversation(context.Background(), s)
-	s.Hook = ""
-	command := d.start(s, found.Found)
-	command.Files = nil
-	return command, cmp.Or(err, prompts.CheckArgument(d.Name(), s.Prompt, s.Prompt))
-}
-
-// HeadlessLine returns what the agent says, and a line for each call of a tool.
-func (driver) HeadlessLine(line []byte) string {
-	var e plain.Entry
-	switch _ = json.Unmarshal(line, &e); {
-	case e.Type == plain.TypeChunk:
-		return e.Content
-	case e.Type == plain.TypeTool:
-		return "\n· " + e.Content + "\n"
-	case e.Event == plain.TurnEnded:
-		return "\n"
-	}
-	return ""
-}
-
-func (d driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	failed := &cli.TurnError{CLI: d.Name(), ExitCode: exitCode}
-	for _, e := range plain.Parse(stdout) {
-		switch e.Event {
-		case plain.TurnEnded:
-			return e.Answer, nil
-		case plain.Failed:
-			failed.Message = e.Error
-		}
-	}
-	return "", failed
-}
-
 func (d driver) start(s cli.Spec, again bool) cli.Command {
-	program, err := os.Executable()
-	if err != nil {
-		program = s.Hook
-	}
 	agent := slices.Concat([]string{s.Executable}, d.command[1:], s.Args)
 	l := launch{Name: d.Name(), State: s.StateDir, ID: s.ConversationID, Hook: s.Hook, Prompt: s.Prompt, Again: again, Agent: agent}
-	return cli.Command{Argv: append([]string{program, "__acp"}, l.words()...), Files: inbox.Of(s, kind).Files()}
+	return cli.Command{Argv: l.argv(), Files: inbox.Of(s, kind).Files()}
 }
 
 func (driver) file(s cli.Spec) string {
@@ -189,7 +155,7 @@ func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 		case e.Type == typeSession:
 			var one Session
 			if json.Unmarshal([]byte(e.Content), &one) == nil && one.Anew != "" {
-				t.Notice(e.Timestamp, "the conversation begins anew: "+one.Anew)
+				t.Notice(e.Timestamp, anew+one.Anew)
 			}
 		case e.Type != plain.TypeEvent && e.Type != plain.TypeQueued && e.Type != typeUsage:
 			t.Strange(e.Type, e.Content != "")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"sync"
 	"syscall"
@@ -60,6 +61,9 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 		return 0, err
 	}
 	p := &program{launch: l, dir: dir, orders: make(chan func()), opened: make(chan struct{})}
+	if l.ID == oneShot {
+		_ = os.Remove(filepath.Join(l.folder(), oneShot+".jsonl"))
+	}
 	if p.record, err = plain.Open(l.folder(), l.ID, l.Again); err != nil {
 		return 0, err
 	}
@@ -77,50 +81,28 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	if l.Prompt != "" {
-		p.record.Copy = out
-		go p.open(ctx, p.before())
-		return p.once(signals), nil
+		p.record.Copy, out = out, io.Discard
 	}
-	go p.open(ctx, p.before())
 	d := plain.NewDialogue(l.Name, p.record, in, out)
 	defer d.Close()
-	p.dialogue, d.Orders = d, p.orders
+	p.dialogue, d.Orders, d.Waits = d, p.orders, true
+	go p.open(ctx, p.before())
 	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{program: p}).run) }
 	d.Ignores = func(os.Signal) bool { return false }
 	go p.watch(ctx)
 	go inbox.Of(cli.Spec{StateDir: l.State}, kind).Listen(ctx, p.order)
 	p.record.Emit(plain.Entry{Event: plain.Started, Directory: dir, PID: os.Getpid()})
 	d.Print(l.Name + " in " + dir + "\nEsc interrupts, Ctrl-D leaves.\n")
-	code := d.Talk("", signals)
+	code := d.Talk(l.Prompt, signals) // without a terminal it ends with the turn
 	p.record.Emit(plain.Entry{Event: plain.Exited, Code: &code})
 	return code, nil
 }
 
-// once runs one turn without a terminal, and returns the exit code. Nobody answers its questions.
-func (p *program) once(signals <-chan os.Signal) int {
-	t := plain.NewTurn(p.Prompt, (&work{program: p}).run)
-	for {
-		select {
-		case s := <-signals:
-			t.Cancel(plain.Signal{Signal: s.(syscall.Signal)})
-		case <-t.Said: // the record is printed
-		case <-t.Asked:
-			t.Answers <- -1
-		case err := <-t.Done:
-			end, signalled := errors.AsType[plain.Signal](err)
-			switch {
-			case signalled:
-				return end.Code()
-			case err != nil:
-				return 1
-			}
-			return 0
-		}
-	}
-}
-
 // before returns the agent's own id of the conversation, "" for a new one.
 func (p *program) before() string {
+	if p.Before != "" {
+		return p.Before
+	}
 	all, _ := sessions(p.record.Path)
 	if len(all) == 0 {
 		return ""
@@ -141,7 +123,7 @@ func (p *program) open(ctx context.Context, before string) {
 	case p.failed != nil:
 		p.do(ctx, func() { p.dialogue.Leave(p.exit(p.failed)) })
 	case p.session.Anew != "":
-		p.do(ctx, func() { p.dialogue.Tell("the conversation begins anew: " + p.session.Anew) })
+		p.do(ctx, func() { p.dialogue.Tell(anew + p.session.Anew) })
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -257,15 +256,10 @@ func (w *work) answered(ctx context.Context, n int) {
 	if len(w.asked) == 0 { // the turn was cancelled meanwhile
 		return
 	}
-	one, id, label := w.asked[0], "", ""
-	if n < 0 { // nobody is there
-		n = slices.IndexFunc(one.Options, func(o option) bool { return o.Kind == "reject_once" })
-	}
-	if n >= 0 {
-		id, label = one.Options[n].ID, one.Options[n].label()
-	}
-	w.child.Respond(one.request, outcome(id))
-	w.record.Emit(plain.Entry{Event: plain.Answered, ID: w.question, Question: one.words(), Answer: label})
+	one := w.asked[0]
+	took := one.Options[n]
+	w.child.Respond(one.request, outcome(took.ID))
+	w.record.Emit(plain.Entry{Event: plain.Answered, ID: w.question, Question: one.words(), Answer: took.label()})
 	if w.asked = w.asked[1:]; len(w.asked) > 0 {
 		w.ask(ctx)
 	}

@@ -172,6 +172,7 @@ func (c driver) Headless(s cli.Spec) (cli.Command, error) {
 }
 
 type execLine struct {
+	Thread  string `json:"thread_id"`
 	Type    string `json:"type"`
 	Message string `json:"message"`
 	Error   struct {
@@ -187,6 +188,8 @@ type execLine struct {
 
 func (l execLine) Tell(t *streams.Turn) {
 	switch {
+	case l.Type == "thread.started":
+		t.ID = l.Thread
 	case l.Type == "turn.completed":
 		t.Ended = true
 	case l.Type == "turn.failed":

@@ -4,7 +4,6 @@ package copilot
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,22 +12,22 @@ import (
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/acp"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/screens"
-	"paw/orchestrator/cli/internal/streams"
 )
 
 // Driver is the driver of copilot.
-var Driver cli.Driver = driver{cli.Named{Of: "copilot", Known: facts}, streams.Reader[streamLine]{CLI: "copilot"}}
+var Driver cli.Driver = driver{cli.Named{Of: "copilot", Known: facts}, acp.OneShot{CLI: "copilot"}}
 
 type driver struct {
 	cli.Named
-	streams.Reader[streamLine]
+	acp.OneShot
 }
 
 var facts = cli.Facts{
-	ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
+	ChoosesID: true, RunPicks: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", OwnHooks: true, LateHooks: true, SilentErrors: true,
 	EscapeAgain: []string{"again to interrupt", "again to edit prompt"}, // the second one before the first word of the answer
 	Environment: []string{"COPILOT_HOME"},
 	// No event is a sign: copilot reports sessionStart only with the first prompt.
@@ -131,41 +130,9 @@ func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	})
 }
 
-// Headless runs copilot with -p, which refuses every permission instead of asking.
+// Headless has copilot speak ACP.
 func (c driver) Headless(s cli.Spec) (cli.Command, error) {
-	argv, err := prompts.OneShot(c, s, "json")
-	return cli.Command{Argv: argv}, err
-}
-
-type streamLine struct {
-	Type string `json:"type"`
-	Data struct {
-		Content   string `json:"content"`
-		ErrorType string `json:"errorType"`
-		Message   string `json:"message"`
-		Tools     []struct {
-			Name      string          `json:"name"`
-			Arguments json.RawMessage `json:"arguments"`
-		} `json:"toolRequests"`
-	} `json:"data"`
-	ExitCode int `json:"exitCode"`
-}
-
-func (l streamLine) Tell(t *streams.Turn) {
-	switch l.Type {
-	case "assistant.message":
-		t.Answer = l.Data.Content
-		if t.Answer != "" {
-			t.Shown = t.Answer + "\n"
-		}
-		for _, tool := range l.Data.Tools {
-			t.Shown += streams.ToolLine(tool.Name, tool.Arguments)
-		}
-	case "session.error":
-		t.Failed.Type, t.Failed.Message, t.Shown = l.Data.ErrorType, l.Data.Message, l.Data.Message+"\n"
-	case "result":
-		t.Ended = l.ExitCode == 0
-	}
+	return c.Command(s, cli.Command{Argv: append([]string{s.Executable, "--acp"}, s.Args...)})
 }
 
 func (driver) Canonical(prompt string) string { return cli.Canonical(prompt) }

@@ -16,23 +16,23 @@ import (
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/acp"
 	"paw/orchestrator/cli/internal/hooks"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/screens"
-	"paw/orchestrator/cli/internal/streams"
 )
 
 // Driver is the driver of gemini.
-var Driver cli.Driver = driver{cli.Named{Of: "gemini", Known: facts}, streams.Reader[streamLine]{CLI: "gemini"}}
+var Driver cli.Driver = driver{cli.Named{Of: "gemini", Known: facts}, acp.OneShot{CLI: "gemini"}}
 
 type driver struct {
 	cli.Named
-	streams.Reader[streamLine]
+	acp.OneShot
 }
 
 var facts = cli.Facts{
-	ChoosesID: true, Metered: true, AsksUnheard: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
+	ChoosesID: true, RunPicks: true, Metered: true, AsksUnheard: true, Resume: "by id; a gemini started by hand in the worktree can delete the conversation",
 	Turns:       "from hooks, where gemini takes paw's settings (new versions take them from root only)",
 	Environment: []string{"GEMINI_CLI_HOME"},
 	Marks:       settingsFile.Marks(),
@@ -270,40 +270,12 @@ var box = screens.EdgedBox{
 	},
 }
 
-// Headless runs gemini with -p. In a folder that is not trusted gemini exits with an error.
+// Headless has gemini speak ACP, without paw's hooks.
 func (g driver) Headless(s cli.Spec) (cli.Command, error) {
-	argv, err := prompts.OneShot(g, s, "stream-json")
+	s.Hook = ""
+	agent, err := g.command(s, append([]string{s.Executable, "--acp"}, s.Args...))
 	if err != nil {
 		return cli.Command{}, err
 	}
-	s.Hook = ""
-	return g.command(s, argv)
-}
-
-type streamLine struct {
-	Type       string          `json:"type"`
-	Role       string          `json:"role"`
-	Content    string          `json:"content"` // a piece of the answer
-	Tool       string          `json:"tool_name"`
-	Parameters json.RawMessage `json:"parameters"`
-	Status     string          `json:"status"`
-	Message    string          `json:"message"`
-	Error      struct {
-		Type    string `json:"type"`
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
-func (l streamLine) Tell(t *streams.Turn) {
-	switch {
-	case l.Type == "message" && l.Role == "assistant":
-		t.Answer, t.Shown = t.Answer+l.Content, l.Content
-	case l.Type == "tool_use":
-		t.Answer, t.Shown = "", streams.ToolLine(l.Tool, l.Parameters)
-	case l.Type == "error":
-		t.Shown = l.Message + "\n"
-	case l.Type == "result":
-		t.Ended, t.Shown = l.Status == "success", "\n"
-		t.Failed.Type, t.Failed.Message = l.Error.Type, l.Error.Message
-	}
+	return g.Command(s, agent)
 }

@@ -13,19 +13,19 @@ import (
 	"time"
 
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/acp"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
-	"paw/orchestrator/cli/internal/streams"
 )
 
 // Driver is the driver of opencode.
-var Driver cli.Driver = driver{cli.Named{Of: "opencode", Known: facts}, streams.Reader[runLine]{CLI: "opencode", Begun: streams.Turn{Ended: true}}} // no line of opencode reports the end of a turn
+var Driver cli.Driver = driver{cli.Named{Of: "opencode", Known: facts}, acp.OneShot{CLI: "opencode"}}
 
 // driver has no Fork: opencode works in the directory of the conversation that it copies, wherever
 // it is started.
 type driver struct {
 	cli.Named
-	streams.Reader[runLine]
+	acp.OneShot
 }
 
 // facts leave the id to opencode, which names a conversation at its first prompt.
@@ -149,41 +149,7 @@ func (o driver) Literal(prompt string) (string, error) {
 	return literalPrompt(prompt), prompts.CheckWord(o.Name(), prompt, prompts.Exits...)
 }
 
-// Headless runs `opencode run`, which rejects every permission instead of asking.
+// Headless has opencode speak ACP.
 func (o driver) Headless(s cli.Spec) (cli.Command, error) {
-	argv := []string{s.Executable, "run", "--format", "json"}
-	if s.ConversationID != "" {
-		argv = append(argv, "--session", s.ConversationID)
-	}
-	argv = append(append(argv, s.Args...), "--", s.Prompt)
-	return cli.Command{Argv: argv}, prompts.CheckArgument(o.Name(), s.Prompt, s.Prompt)
-}
-
-type runLine struct {
-	Type string `json:"type"`
-	Part struct {
-		Text  string `json:"text"`
-		Tool  string `json:"tool"`
-		State struct {
-			Input json.RawMessage `json:"input"`
-		} `json:"state"`
-	} `json:"part"`
-	Error struct {
-		Name string `json:"name"`
-		Data struct {
-			Message string `json:"message"`
-		} `json:"data"`
-	} `json:"error"`
-}
-
-func (l runLine) Tell(t *streams.Turn) {
-	switch l.Type {
-	case "text":
-		t.Answer, t.Shown = l.Part.Text, l.Part.Text+"\n"
-	case "tool_use":
-		t.Shown = streams.ToolLine(l.Part.Tool, l.Part.State.Input)
-	case "error":
-		t.Ended, t.Shown = false, l.Error.Data.Message+"\n"
-		t.Failed.Type, t.Failed.Message = l.Error.Name, l.Error.Data.Message
-	}
+	return o.Command(s, cli.Command{Argv: append([]string{s.Executable, "acp"}, s.Args...)})
 }

@@ -10,24 +10,24 @@ import (
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/acp"
 	"paw/orchestrator/cli/internal/hooks"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/screens"
-	"paw/orchestrator/cli/internal/streams"
 	"paw/session/history"
 )
 
 // Driver is the driver of qwen.
-var Driver cli.Driver = driver{cli.Named{Of: "qwen", Known: facts}, streams.Reader[streams.Message]{CLI: "qwen"}}
+var Driver cli.Driver = driver{cli.Named{Of: "qwen", Known: facts}, acp.OneShot{CLI: "qwen"}}
 
 type driver struct {
 	cli.Named
-	streams.Reader[streams.Message]
+	acp.OneShot
 }
 
 var facts = cli.Facts{
-	ChoosesID: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"},
+	ChoosesID: true, RunPicks: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"},
 	Environment: []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"},
 	Marks:       settingsFile.Marks(),
 	// The event and the box: qwen draws the box before it asks the terminal for bracketed paste, and loses line breaks pasted
@@ -89,19 +89,9 @@ func (q driver) Literal(prompt string) (string, error) {
 	return prompts.Spaced(prompt), cmp.Or(prompts.CheckWord(q.Name(), prompt, prompts.Exits...), prompts.CheckCommand(q.Name(), prompt))
 }
 
-// Headless asks for a stream of JSON, because qwen's exit code is 0 after an API error.
+// Headless has qwen speak ACP.
 func (q driver) Headless(s cli.Spec) (cli.Command, error) {
-	argv, err := prompts.OneShot(q, s, "stream-json")
-	return cli.Command{Argv: argv}, err
-}
-
-// HeadlessResult recognizes an API error by its text: qwen reports it as a success.
-func (q driver) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	message, err := q.Reader.HeadlessResult(stdout, exitCode)
-	if text, failed := strings.CutPrefix(message, "[API Error: "); failed && err == nil {
-		return "", &cli.TurnError{CLI: q.Name(), Message: strings.TrimSuffix(text, "]"), ExitCode: exitCode}
-	}
-	return message, err
+	return q.Command(s, cli.Command{Argv: append([]string{s.Executable, "--acp"}, s.Args...)})
 }
 
 // History reads the branch of the chat with which qwen would go on.

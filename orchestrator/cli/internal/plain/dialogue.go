@@ -27,6 +27,7 @@ type Dialogue struct {
 	Commands map[string]string    // prompts that begin no turn, with what is said instead; "" ends the program
 	Orders   chan func()          // called by the dialogue, between two keys
 	Ignores  func(os.Signal) bool // signals that do nothing
+	Waits    bool                 // a question waits for Answer when the input has ended
 	PutsBack bool                 // a prompt that is interrupted before any answer is put back into the input line
 	Chunks   <-chan []byte        // what is typed
 	Code     int                  // exit code, used when the program is to end
@@ -142,7 +143,7 @@ func (d *Dialogue) step(signals <-chan os.Signal) {
 		d.press(k)
 		return
 	}
-	if listening && d.closed && !d.raw {
+	if listening && d.closed && !d.raw && !(d.asking && d.Waits) {
 		d.endOfInput()
 		return
 	}

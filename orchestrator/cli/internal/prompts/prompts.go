@@ -118,15 +118,3 @@ func Session(d cli.Driver, s cli.Spec) (option string, err error) {
 	}
 	return "--session-id", nil
 }
-
-// OneShot returns the arguments of gemini, qwen and copilot for a headless turn with that output
-// format.
-func OneShot(cli cli.Driver, s cli.Spec, format string) ([]string, error) {
-	option, err := Session(cli, s)
-	if err != nil {
-		return nil, err
-	}
-	argv := append([]string{s.Executable, "--output-format", format, option + "=" + s.ConversationID}, s.Args...)
-	argument := "--prompt=" + s.Prompt
-	return append(argv, argument), CheckArgument(cli.Name(), s.Prompt, argument)
-}

@@ -8,36 +8,35 @@ import (
 
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/questions"
+	"paw/session/turn"
 )
 
 // Turn collects what the lines tell about a headless turn. The type of a line has a method that
 // adds to it.
 type Turn struct {
 	Shown  string // text for the user from the lines
+	ID     string // of the conversation, where the CLI has chosen it
 	Answer string
 	Ended  bool          // the turn ended without an error
 	Failed cli.TurnError // the failure, unless Ended
 }
 
 // Reader reads the lines of a headless turn, each a JSON object of type T.
-type Reader[T interface{ Tell(*Turn) }] struct {
-	CLI   string
-	Begun Turn // state before the first line
-}
+type Reader[T interface{ Tell(*Turn) }] struct{ CLI string }
 
-// HeadlessLine returns what a user wants to read of one line.
-func (Reader[T]) HeadlessLine(raw []byte) string {
+// HeadlessLine returns what a user wants to read of one line, and the conversation.
+func (Reader[T]) HeadlessLine(raw []byte) (string, turn.Event) {
 	var line T
-	var turn Turn
+	var told Turn
 	if json.Unmarshal(raw, &line) == nil {
-		line.Tell(&turn)
+		line.Tell(&told)
 	}
-	return turn.Shown
+	return told.Shown, turn.Event{Conversation: told.ID}
 }
 
 // HeadlessResult returns the answer after all lines. A turn that has not ended is an error.
 func (r Reader[T]) HeadlessResult(stdout []byte, exitCode int) (string, error) {
-	turn := r.Begun
+	var turn Turn
 	for raw := range bytes.Lines(stdout) {
 		var line T
 		if json.Unmarshal(raw, &line) == nil {
@@ -56,16 +55,15 @@ func ToolLine(tool string, input json.RawMessage) string {
 	return "· " + questions.OfTool(tool, input) + "\n"
 }
 
-// Message is a line of the JSON stream of claude and qwen.
+// Message is a line of the JSON stream of claude.
 type Message struct {
 	Type    string `json:"type"`
 	Message struct {
 		Content json.RawMessage `json:"content"`
 	} `json:"message"`
-	Subtype string          `json:"subtype"`
-	IsError bool            `json:"is_error"`
-	Result  string          `json:"result"`
-	Error   json.RawMessage `json:"error"` // set by qwen: an object with a message
+	Subtype string `json:"subtype"`
+	IsError bool   `json:"is_error"`
+	Result  string `json:"result"`
 }
 
 // Tell reads the model's texts, and a line for each tool call. The last line has the result.
@@ -92,10 +90,6 @@ func (m Message) Tell(t *Turn) {
 		if m.Subtype != "success" {
 			t.Failed.Type = m.Subtype
 		}
-		var detail struct {
-			Message string `json:"message"`
-		}
-		_ = json.Unmarshal(m.Error, &detail)
-		t.Failed.Message = cmp.Or(m.Result, detail.Message, t.Failed.Type)
+		t.Failed.Message = cmp.Or(m.Result, t.Failed.Type)
 	}
 }
