@@ -36,10 +36,10 @@ var (
 )
 
 // builtinCLIs lists the CLIs that paw supports without configuration.
-var builtinCLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "aider", "demo"}
+var builtinCLIs = []string{"claude", "codex", "opencode", "qwen", "copilot", "pi", "aider", "demo"}
 
 // acpCLIs lists the agents whose commands for the Agent Client Protocol paw knows.
-var acpCLIs = []string{"auggie", "cline", "cursor", "droid", "goose", "junie", "kimi", "kiro", "vibe"}
+var acpCLIs = []string{"auggie", "cline", "cursor", "droid", "gemini", "goose", "junie", "kimi", "kiro", "vibe"}
 
 // largest limits every number: far above any sensible value, and still safe to multiply into
 // nanoseconds or bytes.

@@ -35,7 +35,7 @@ func (o StatusOptions) closeness() observe.ScreenPolicy {
 	if o.Closely {
 		return observe.WhereRunning
 	}
-	return observe.WhereUnheard
+	return observe.WhereUnknown
 }
 
 // gather observes the selected sessions once.

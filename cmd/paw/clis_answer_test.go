@@ -15,7 +15,7 @@ import (
 // TestCLIsAnswer answers questions of the real CLIs with yes and with no, and expects an error
 // where nothing is asked in a turn.
 func TestCLIsAnswer(t *testing.T) {
-	for _, cli := range fakemodel.CLIs {
+	for _, cli := range fakemodel.TUIs {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
 			t.Logf("%s %s", cli, strings.TrimSpace(w.run(w.root, nil, cli, "--version").stdout))

@@ -132,18 +132,3 @@ func (w *cliWorld) closeChannel() {
 		}
 	}
 }
-
-// TestCLIsTakePromptsWithoutHooks: a gemini that leaves paw's hooks out, as it does below a folder that others may write to, gets
-// its prompts all the same.
-func TestCLIsTakePromptsWithoutHooks(t *testing.T) {
-	startEach(t, []string{"gemini"}, func(t *testing.T, w *cliWorld) {
-		w.ok(w.paw("stop"))
-		if err := os.Chmod(filepath.Join(w.root, "home"), 0o777); err != nil { //nolint:gosec // that is the point
-			t.Fatal(err)
-		}
-		w.ok(w.paw("recover", "shop", "--detach"))
-		out := w.pawInput("do: write a.txt 1", "send", w.cli)
-		t.Logf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
-		w.await("the prompt is done", func() bool { return w.has("a.txt") })
-	})
-}

@@ -46,7 +46,7 @@ func TestCLIsEscBeforeTheRecord(t *testing.T) {
 // TestCLIsInterruptAQuestion: paw interrupt ends a turn that waits with a question, also where Esc closes the question alone, and
 // nothing behind it is done. The next prompt comes alone.
 func TestCLIsInterruptAQuestion(t *testing.T) {
-	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+	startEach(t, fakemodel.TUIs, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
 		n := w.last().Number + 1
 		w.send("do: ask touch asked\ndo: run sleep 3\ndo: write after.txt 1\ndo: say Done.")

@@ -5,7 +5,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -18,10 +17,6 @@ func TestCLIsAnswerTheirLists(t *testing.T) {
 			{"", "asks whether to trust the folder", "Trust and continue"},
 			{"", "asks whether to trust hooks", "2"},
 			{"do: limit 7200", "asks whether to switch to gpt-6-luna, near its rate limits", "keep current model"},
-		},
-		"gemini": {
-			{"", "asks whether to trust the folder", "1"},
-			{"do: limit 7200", "has reached the usage limit", "stop"},
 		},
 		"copilot": {{"", "asks whether to trust the folder", "always"}},
 	} {
@@ -70,7 +65,6 @@ func TestCLIsAnswerTheirLists(t *testing.T) {
 func (w *cliWorld) distrust() {
 	w.t.Helper()
 	home := filepath.Join(w.root, "home")
-	w.env = slices.DeleteFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "GEMINI_CLI_TRUST_WORKSPACE=") })
 	for _, file := range []string{".codex/config.toml", ".copilot/config.json"} {
 		content, err := os.ReadFile(filepath.Join(home, file))
 		if err == nil {

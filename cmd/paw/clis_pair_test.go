@@ -109,12 +109,12 @@ do: say Heard.
 the last line ends in a semicolon;`
 
 // commands are the first characters by which a CLI takes a prompt for a command of its own.
-var commands = map[string]string{"claude": "/", "gemini": "/", "qwen": "/", "copilot": "!", "pi": "/!"}
+var commands = map[string]string{"claude": "/", "qwen": "/", "copilot": "!", "pi": "/!"}
 
 // TestCLIsGetHostilePrompts sends tricky as the first prompt, and more such prompts later: each
 // arrives byte for byte, or is refused.
 func TestCLIsGetHostilePrompts(t *testing.T) {
-	for _, cli := range fakemodel.CLIs {
+	for _, cli := range fakemodel.TUIs {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
 			w.ok(w.paw("start", "--cli", cli, "--prompt", tricky, "--detach"))
@@ -173,7 +173,7 @@ var longestPaste = map[string]int{"qwen": 50_000}
 // most 1,048,576 characters and leaves a longer prompt in its box. copilot gives its model the name
 // of a file.
 func TestCLIsGetAMegabyte(t *testing.T) {
-	for _, cli := range fakemodel.CLIs {
+	for _, cli := range fakemodel.TUIs {
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
 			size := 1_000_000

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,11 +19,10 @@ func TestCLIsDialogs(t *testing.T) {
 }
 
 func atDialogs(t *testing.T, layout string, size [2]string) {
-	w := newCLIWorld(t, fakemodel.CLIs...)
+	w := newCLIWorld(t, fakemodel.TUIs...)
 	t.Cleanup(func() { t.Log(w.paw("status").stdout) })
 	w.env = append(w.env, "PAW_TMUX_LAYOUT="+layout)
-	w.env = slices.DeleteFunc(w.env, func(kv string) bool { return strings.HasPrefix(kv, "GEMINI_CLI_TRUST_WORKSPACE=") })
-	w.ok(w.paw("start", "--cli", strings.Join(fakemodel.CLIs, ","), "--detach"))
+	w.ok(w.paw("start", "--cli", strings.Join(fakemodel.TUIs, ","), "--detach"))
 	w.ok(w.tmux("set-option", "-g", "window-size", "manual"))
 	for _, window := range strings.Fields(w.ok(w.tmux("list-windows", "-a", "-F", "#{window_id}")).stdout) {
 		w.ok(w.tmux("resize-window", "-t", window, "-x", size[0], "-y", size[1]))
@@ -36,7 +34,6 @@ func atDialogs(t *testing.T, layout string, size [2]string) {
 			return a.State == state && (source == "" || a.StateSource == source) && strings.Contains(text(a.Reason), says)
 		})
 	}
-	is("gemini", "waiting_input", "tmux", "asks whether to trust the folder")
 	is("codex", "idle", "tmux", "")
 	is("copilot", "idle", "tmux", "")
 	w.as("claude").send("do: ask touch granted.txt")
@@ -46,14 +43,7 @@ func atDialogs(t *testing.T, layout string, size [2]string) {
 	is("codex", "running", "", "")
 	w.as("qwen").press("Escape")
 	is("qwen", "idle", "", "interrupted")
-	out := w.paw("wait", "gemini")
-	if want := "gemini: waits for your answer (asks whether to trust the folder)"; out.code != 4 || !strings.Contains(out.stderr, want) {
-		t.Errorf("paw wait gemini: exit code %d, %s", out.code, out.stderr)
-	}
-	if out := w.paw("send", "gemini", "hello"); out.code != 3 || !strings.Contains(out.stderr, "asks whether to trust the folder") {
-		t.Errorf("paw send gemini: exit code %d, %s", out.code, out.stderr)
-	}
-	for _, cli := range fakemodel.CLIs {
+	for _, cli := range fakemodel.TUIs {
 		t.Logf("%s:\n%s", cli, w.as(cli).visible())
 	}
 }

@@ -17,11 +17,8 @@ import (
 
 // TestCLIs drives each real CLI through a day's work with paw.
 func TestCLIs(t *testing.T) {
-	for _, cli := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi"} {
+	for _, cli := range fakemodel.TUIs {
 		t.Run(cli, func(t *testing.T) {
-			if cli == "gemini" && os.Geteuid() != 0 {
-				t.Skip("gemini takes hooks from root's files only")
-			}
 			w := newCLIWorld(t, cli)
 			t.Logf("%s %s", cli, strings.TrimSpace(w.run(w.root, nil, cli, "--version").stdout))
 			w.ok(w.paw("start", "--cli", cli, "--detach"))

@@ -20,7 +20,7 @@ var byChannel = map[string]bool{"qwen": true, "opencode": true, "pi": true}
 // TestCLIsKeepWhatIsHalfTyped: text that the user has begun to type is not sent with a prompt of
 // paw, and stays in the box.
 func TestCLIsKeepWhatIsHalfTyped(t *testing.T) {
-	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+	startEach(t, fakemodel.TUIs, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
 		w.work("do: say Ready.")
 		w.ok(w.tmux("send-keys", "-t", *w.agent(cli).PaneID, "-l", "rm everything"))
@@ -51,7 +51,7 @@ func TestCLIsKeepWhatIsHalfTyped(t *testing.T) {
 // back into their box; the next prompt is not appended to it. The Esc comes after codex has sent
 // the prompt to its model, since codex would send it again after an earlier one.
 func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
-	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+	startEach(t, fakemodel.TUIs, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
 		const stopped = "do: sleep 60\ndo: say Deleted."
 		w.send(stopped)
@@ -69,7 +69,7 @@ func TestCLIsTakeAPromptAfterAnEarlyEsc(t *testing.T) {
 // TestCLIsTakeAPromptAtTheEndOfATurn: the hook of a turn's end returns before the CLI has drawn its
 // box again. A prompt sent at that moment becomes the next turn, complete.
 func TestCLIsTakeAPromptAtTheEndOfATurn(t *testing.T) {
-	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+	startEach(t, fakemodel.TUIs, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
 		for n := 1; n <= 6; n++ {
 			prompt := fmt.Sprintf("do: say Turn %d.", n)
@@ -127,7 +127,7 @@ func TestClaudeGetsPromptsAsTheUsersWord(t *testing.T) {
 // types nothing.
 func TestCLIsRefuseCommands(t *testing.T) {
 	for cli, prompts := range map[string][]string{
-		"claude": {"/clear", "/model", "/help x", "exit", ":q", "\u200b/clear"}, "gemini": {"/quit"}, "qwen": {"/quit", "exit"},
+		"claude": {"/clear", "/model", "/help x", "exit", ":q", "\u200b/clear"}, "qwen": {"/quit", "exit"},
 		"copilot": {"!ls", "exit", "help"}, "opencode": {"exit", "quit", ":q"}, "pi": {"/new", " /quit", "!ls"},
 	} {
 		t.Run(cli, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestCLIsRefuseCommands(t *testing.T) {
 func TestCLIsTakeOneWordForText(t *testing.T) {
 	for cli, words := range map[string][]string{
 		"claude": {"help", "doctor", "#note", "?"}, "codex": {"exit", "help", "#note", "?"}, "opencode": {"help", "#note", "?"},
-		"gemini": {"exit", "help", "#note", "?"}, "qwen": {"help", "#note", "?"}, "copilot": {"clear", "#note", "?"},
+		"qwen": {"help", "#note", "?"}, "copilot": {"clear", "#note", "?"},
 		"pi": {"exit", "help", "#note", "?"},
 	} {
 		t.Run(cli, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestCodexIsNotAnsweredForTheUser(t *testing.T) {
 // TestCLIsAreNotTypedToInAMenu: after /model, a CLI shows a list, of which Enter would choose an
 // entry.
 func TestCLIsAreNotTypedToInAMenu(t *testing.T) {
-	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+	startEach(t, fakemodel.TUIs, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
 		w.work("do: say Ready.")
 		models := func() int { return strings.Count(strings.ToLower(w.screen(cli)), "model") }
@@ -221,8 +221,7 @@ func TestCLIsAreNotTypedToInAMenu(t *testing.T) {
 	})
 }
 
-// openMenu presses Enter after /model until the menu is open. gemini loses an Enter while it still
-// searches its commands.
+// openMenu presses Enter after /model until the menu is open.
 func (w *cliWorld) openMenu() {
 	w.t.Helper()
 	var pressed time.Time

@@ -19,7 +19,7 @@ import (
 // CLI makes for itself, such as for a title of the conversation, are in no transcript and are not
 // compared.
 func TestCLIsUsage(t *testing.T) {
-	startEach(t, fakemodel.CLIs, func(t *testing.T, w *cliWorld) {
+	startEach(t, fakemodel.TUIs, func(t *testing.T, w *cliWorld) {
 		w.model.Bills = true
 		turns := []string{
 			"do: say One.", "do: write two.txt 2\ndo: say Two.", "do: run true\ndo: run true\ndo: run true\ndo: say Three.",

@@ -170,7 +170,7 @@ func TestTrialOfAnUnknownCLI(t *testing.T) {
 		code int
 		said string
 	}{
-		"aider": {2, "paw: error: --cli aider: it is one of demo, claude, codex, opencode, gemini, qwen, copilot, pi\n"},
+		"aider": {2, "paw: error: --cli aider: it is one of demo, claude, codex, opencode, qwen, copilot, pi, gemini, kimi\n"},
 		"qwen":  {12, "paw: error: qwen: is not installed\n"},
 	} {
 		if out := w.pawWith([]string{"PATH=/usr/bin:/bin"}, "doctor", "--cli", cli); out.code != want.code || !strings.Contains(out.stderr, want.said) {

@@ -73,11 +73,6 @@ func TestArgv(t *testing.T) {
 		{"file within", "opencode", false, prompt("@README is old"), []string{"/bin/x", "--prompt=@README is old"}},
 		{"resume", "opencode", true, prompt("never again"), []string{"/bin/x", "--session", id}},
 
-		{"first", "gemini", false, spec, []string{"/bin/x", "--session-id", id}},
-		{"option", "gemini", false, prompt("-p\n!x"), []string{"/bin/x", "--session-id", id, "--prompt-interactive=-p\n!x"}},
-		{"comment", "gemini", false, prompt("// why?"), []string{"/bin/x", "--session-id", id, "--prompt-interactive=// why?"}},
-		{"resume", "gemini", true, prompt("never again"), []string{"/bin/x", "--resume", id}},
-
 		{"first", "qwen", false, spec, []string{"/bin/x", "--session-id", id}},
 		{"option", "qwen", false, prompt("--help @x"), []string{"/bin/x", "--session-id", id, "--prompt-interactive=--help @x"}},
 		{"resume", "qwen", true, prompt("never again"), []string{"/bin/x", "--resume", id}},

@@ -117,21 +117,18 @@ type Away struct {
 
 // Facts describes a CLI.
 type Facts struct {
-	ChoosesID bool   // paw chooses the conversation id, else the CLI does
-	RunPicks  bool   // in a headless turn the CLI chooses the id of a new conversation all the same
-	Resume    string // how a conversation is resumed, in words for the user
-	Turns     string // how the end of a turn is noticed, in words for the user
-	Rare      bool   // one of many, shown only where it is installed
-	Unseen    bool   // nothing shows the end of a turn: only prompts that paw itself runs count as turns
-	OwnHooks  bool   // hooks are set by options of the command: a CLI that the agent itself runs has none
-	LateHooks bool   // the hooks report nothing before the first prompt
-	// AsksUnheard means that the CLI asks in the midst of a turn what no hook reports, as what to do
-	// at a usage limit.
-	AsksUnheard bool
-	Leaves      []string // files that the CLI writes into a worktree by itself
-	Moves       bool     // a conversation can be moved out of its pane into a background process (see Away)
-	Returns     bool     // a conversation that is resumed goes on in the folder that it was in, and not in the worktree
-	Metered     bool     // the CLI's record has the tokens of each answer
+	ChoosesID bool     // paw chooses the conversation id, else the CLI does
+	RunPicks  bool     // in a headless turn the CLI chooses the id of a new conversation all the same
+	Resume    string   // how a conversation is resumed, in words for the user
+	Turns     string   // how the end of a turn is noticed, in words for the user
+	Rare      bool     // one of many, shown only where it is installed
+	Unseen    bool     // nothing shows the end of a turn: only prompts that paw itself runs count as turns
+	OwnHooks  bool     // hooks are set by options of the command: a CLI that the agent itself runs has none
+	LateHooks bool     // the hooks report nothing before the first prompt
+	Leaves    []string // files that the CLI writes into a worktree by itself
+	Moves     bool     // a conversation can be moved out of its pane into a background process (see Away)
+	Returns   bool     // a conversation that is resumed goes on in the folder that it was in, and not in the worktree
+	Metered   bool     // the CLI's record has the tokens of each answer
 	// SilentErrors means that no hook reports a turn that ended with an error; the CLI's record
 	// does.
 	SilentErrors bool

@@ -117,16 +117,6 @@ func TestRecordedEvents(t *testing.T) {
 			"SessionStart: session_start in=01a1 source=compact",
 			"PermissionRequest: input in=01a1 turn=01a1 message=Bash: touch /home/dev/esc3",
 		},
-		"gemini": {
-			"SessionStart: session_start in=8543 source=startup",
-			"BeforeAgent: prompt in=8543 prompt=fake: write g.txt hello ;; say gemini done",
-			"AfterAgent: end in=8543 message=gemini done",
-			"SessionEnd: session_end in=8543 source=exit",
-			"Notification: input in=3f37 message=Confirm Write: g.txt",
-			"Notification: input in=3f37 message=Confirm Shell Command: touch zz",
-			"AfterAgent: nothing", // an Esc or an error; the transcript would tell
-			"SessionStart: session_start in=8543 source=resume",
-		},
 		"qwen": {
 			"Notification: nothing", // of a login
 			"UserPromptSubmit: prompt in=c557 prompt=fake: write /home/dev/lab/wg1/q.txt hello ;; say qwen done",
@@ -250,53 +240,6 @@ func TestOpencodeEvents(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, briefs(t, "opencode", calls)); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// What gemini said before an Esc or an error comes in the hook like an answer.
-func TestGeminiEndsWithWords(t *testing.T) {
-	l := newLab(t)
-	const begin = `{"timestamp":"2026-11-21T13:08:10.000Z","type":"user","content":[{"text":"an earlier prompt"}]}
-{"timestamp":"2026-11-21T13:08:11.000Z","type":"info","content":"Request cancelled."}
-{"timestamp":"2026-11-21T13:08:19.337Z","type":"user","content":[{"text":"do: write half.txt unfinished\ndo: hang"}]}
-{"timestamp":"2026-11-21T13:08:19.377Z","type":"gemini","content":"First this."}
-{"timestamp":"2026-11-21T13:08:19.430Z","type":"user","content":[{"functionResponse":{"name":"write_file"}}]}
-{"$set":{"lastUpdated":"2026-11-21T13:08:19.430Z"}}
-`
-	for _, c := range []struct{ rest, want string }{
-		{`{"timestamp":"2026-11-21T13:08:20.100Z","type":"gemini","content":"Then that."}`, "end in=3f37 message=Then that."},
-		{`{"timestamp":"2026-11-21T13:08:20.108Z","type":"info","content":"Request cancelled."}`, "interrupt in=3f37"},
-		{`{"timestamp":"2026-11-21T13:08:20.108Z","type":"error","content":"[API Error: x]"}`, "error in=3f37 message=[API Error: x]"},
-	} {
-		path := l.put("chat.jsonl", begin+c.rest+"\n"+`{"$set":{"messages":[]}}`+"\n")
-		payload := fmt.Sprintf(`{"session_id":"3f37","transcript_path":%q,"prompt_response":"First  this.\nThis  answer  will"}`, path)
-		if diff := cmp.Diff([]string{"AfterAgent: " + c.want}, briefs(t, "gemini", []call{{"AfterAgent", json.RawMessage(payload)}})); diff != "" {
-			t.Error(diff)
-		}
-	}
-}
-
-// Without a word gemini's hook is the same after an Esc and after an error; the chat file tells them apart.
-func TestGeminiEndsWithoutAnAnswer(t *testing.T) {
-	l := newLab(t)
-	path := l.put("chat.jsonl", l.sample("gemini-ends.jsonl"))
-	lines := strings.SplitAfter(l.sample("gemini-ends.jsonl"), "\n")
-	for _, c := range []struct {
-		when  string
-		until int
-		want  []string
-	}{
-		{"01:07:50.110Z", 4, []string{"AfterAgent: interrupt in=3f37"}},
-		{"01:07:58.890Z", len(lines) - 5, []string{`AfterAgent: error in=3f37 message=[API Error: {"error":{"code":401,"message":"fakellm scripted error 401","status":"FAKE","type":"fake_error"}}]`}},
-		{"01:09:00.000Z", len(lines), []string{"AfterAgent: nothing"}},
-	} {
-		if err := os.WriteFile(path, []byte(strings.Join(lines[:c.until], "")), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		payload := fmt.Sprintf(`{"session_id":"3f37","transcript_path":%q,"timestamp":"2026-11-21T%s","prompt_response":"[no response text]"}`, path, c.when)
-		if diff := cmp.Diff(c.want, briefs(t, "gemini", []call{{"AfterAgent", json.RawMessage(payload)}})); diff != "" {
-			t.Error(diff)
-		}
 	}
 }
 

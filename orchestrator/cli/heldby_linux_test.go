@@ -13,7 +13,7 @@ func TestHeldBy(t *testing.T) {
 	l := newLab(t)
 	const id = "11111111-2222-4333-8444-555555555555"
 	for name, path := range map[string]string{
-		"codex": ".codex/thread-writer-locks/" + id + ".lock", "copilot": ".copilot/session-state/" + id + "/inuse.77.hold", "gemini": ".gemini/" + id,
+		"codex": ".codex/thread-writer-locks/" + id + ".lock", "copilot": ".copilot/session-state/" + id + "/inuse.77.hold", "qwen": ".qwen/" + id,
 	} {
 		file, err := os.Open(l.put(filepath.FromSlash(path), ""))
 		if err != nil {
@@ -25,7 +25,7 @@ func TestHeldBy(t *testing.T) {
 		if locked, err := disk.TryLock(file); !locked || err != nil {
 			t.Fatal(locked, err)
 		}
-		if pid := get(t, name).HeldBy(l.with(id)); (pid == os.Getpid()) != (name != "gemini") {
+		if pid := get(t, name).HeldBy(l.with(id)); (pid == os.Getpid()) != (name != "qwen") {
 			t.Errorf("%s: open in %d, not in %d", name, pid, os.Getpid())
 		}
 		file.Close()

@@ -31,7 +31,6 @@ const (
 	codexSample   = "01a1fb99-2663-7c13-80b5-311c45f2f134"
 	codexResumed  = "01a1fb9c-4339-77c0-8020-5e879127aa17"
 	codexForked   = "01a1fba0-7348-7553-975f-87745a66d304"
-	geminiResumed = "66666666-2222-4333-8444-555555555555"
 	qwenSample    = "11111111-2222-4333-8444-555555555555"
 	copilotSample = "f8582031-12a9-43e4-8640-9df83bc622ea"
 	opencodeID    = "ses_e04587f94ffePrMAnaMHZnsxAW"
@@ -39,10 +38,6 @@ const (
 
 func rollout(id string) string {
 	return filepath.Join(".codex", "sessions", "2026", "11", "21", "rollout-2026-11-21T01-00-00-"+id+".jsonl")
-}
-
-func chatOf(id string) string {
-	return filepath.Join(".gemini", "tmp", "a", "chats", "session-2026-11-21T01-00-"+id[:8]+".jsonl")
 }
 
 var recordings = []recording{
@@ -54,8 +49,6 @@ var recordings = []recording{
 	{name: "codex-fork.jsonl", cli: "codex", id: codexForked, file: func(lab) string { return rollout(codexForked) }, more: func(l lab) {
 		l.put(rollout(codexResumed), l.sample("history/codex-resumed.jsonl"))
 	}},
-	{name: "gemini.jsonl", cli: "gemini", id: geminiID, file: func(lab) string { return chatOf(geminiID) }},
-	{name: "gemini-resumed.jsonl", cli: "gemini", id: geminiResumed, file: func(lab) string { return chatOf(geminiResumed) }},
 	{name: "qwen.jsonl", cli: "qwen", id: qwenSample, file: func(l lab) string {
 		return filepath.Join(".qwen", "projects", dash(l.worktree), "chats", qwenSample+".jsonl")
 	}},
@@ -167,7 +160,7 @@ func TestHistoryMissing(t *testing.T) {
 	l.put(".local/share/opencode/opencode.db", "")
 	s := l.with("00000000-0000-4000-8000-000000000000")
 	s.Executable = exporter(l, "/nowhere")
-	for _, cliName := range []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "demo"} {
+	for _, cliName := range []string{"claude", "codex", "opencode", "qwen", "copilot", "pi", "demo"} {
 		got, err := get(t, cliName).History(context.Background(), s)
 		var missing *cli.ConversationError
 		if !errors.As(err, &missing) || missing.CLI != cliName || len(got.Messages) > 0 {

@@ -15,7 +15,7 @@ import (
 )
 
 // reporting are the CLIs that have hooks.
-var reporting = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi", "demo"}
+var reporting = []string{"claude", "codex", "opencode", "qwen", "copilot", "pi", "demo"}
 
 // hooked is the spec of a launch with hooks.
 func hooked(s cli.Spec, args ...string) cli.Spec {
@@ -252,7 +252,7 @@ func TestOpencodePlugin(t *testing.T) {
 // TestEndsHaveTime: a hook that ends a turn makes its snapshot, which is killed with the hook when its time is over. At the notice after an
 // Esc, too.
 func TestEndsHaveTime(t *testing.T) {
-	for cli, ends := range map[string][]string{"gemini": {"AfterAgent"}, "qwen": {"Stop", "StopFailure", "Notification"}} {
+	for cli, ends := range map[string][]string{"qwen": {"Stop", "StopFailure", "Notification"}} {
 		s := settings(t, content(t, launch(t, cli, hooked(newLab(t).spec))))
 		for _, event := range ends {
 			if got := s.Hooks[event][0].Hooks[0].Timeout; got != 60_000 {
@@ -262,10 +262,9 @@ func TestEndsHaveTime(t *testing.T) {
 	}
 }
 
-// gemini and qwen get a copy of the system's settings, whose hooks stay.
+// qwen gets a copy of the system's settings, whose hooks stay.
 func TestSystemSettings(t *testing.T) {
 	for _, c := range []struct{ cli, variable, guard string }{
-		{"gemini", "GEMINI_CLI_SYSTEM_SETTINGS_PATH", "GEMINI_CLI"},
 		{"qwen", "QWEN_CODE_SYSTEM_SETTINGS_PATH", "QWEN_CODE"},
 	} {
 		l := newLab(t)

@@ -369,8 +369,7 @@ func TestCodexLongTurn(t *testing.T) {
 
 func TestOtherEnds(t *testing.T) {
 	l := newLab(t)
-	const gemini, qwen, copilot = "3f371181-83da-43cc-ba07-23cae623deae", "11111111-2222-4333-8444-555555555555", "f8582031-12a9-43e4-8640-9df83bc622ea"
-	l.put(".gemini/tmp/wg2/chats/session-2026-11-21T01-06-3f371181.jsonl", l.sample("gemini-ends.jsonl"))
+	const qwen, copilot = "11111111-2222-4333-8444-555555555555", "f8582031-12a9-43e4-8640-9df83bc622ea"
 	l.put(".qwen/projects/"+dash(l.worktree)+"/chats/"+qwen+".jsonl", strings.Join(strings.SplitAfter(l.sample("qwen-ends.jsonl"), "\n")[:9], ""))
 	l.put(".copilot/session-state/"+copilot+"/events.jsonl", l.sample("copilot-ends.jsonl"))
 	for _, c := range []struct {
@@ -378,11 +377,6 @@ func TestOtherEnds(t *testing.T) {
 		last    *turn.Record
 		want    string
 	}{
-		{"gemini", gemini, open(t, gemini, "", "01:07:58.870"), `01:07:58.885 transcript error in=3f37 message=[API Error: {"error":{"code":401,"message":"fakellm scripted error 401","status":"FAKE","type":"fake_error"}}]`},
-		{"gemini", gemini, open(t, gemini, "", "01:08:00"), "01:08:09.958 transcript busy"},
-		{"gemini", gemini, waiting(t, gemini, "", "01:08:00", "01:08:09.960"), "01:08:09.960 transcript waiting may I?"},
-		{"gemini", gemini, waiting(t, gemini, "", "01:08:00", "01:08:09.800"), "01:08:09.958 transcript busy"},
-		{"gemini", gemini, nil, "unknown"},
 		{"qwen", qwen, open(t, qwen, "", "01:10:34.770"), "01:10:36.740 transcript interrupt in=1111"},
 		{"qwen", qwen, open(t, qwen, "", "01:10:40"), "unknown"},
 		{"copilot", copilot, open(t, copilot, "", "01:15:25"), "01:15:28.072 transcript interrupt in=f858"},

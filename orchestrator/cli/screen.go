@@ -40,7 +40,6 @@ type Screen struct {
 	// driver knows. It is nil for menus, for all other dialogs, and where the options cannot be read.
 	Question *Question
 	Stopped  bool   // the CLI has stopped itself, by Ctrl-Z, and goes on at a SIGCONT
-	Limited  bool   // the screen says that a usage limit is reached
 	Fresh    bool   // no conversation is shown and the next prompt begins one; most CLIs show no sign of that
 	Mode     string // the CLI's name for the mode or agent that would take a prompt, "" where none is shown
 }
@@ -49,7 +48,7 @@ type Screen struct {
 func (s Screen) Listed() bool { return s.Question != nil && s.Question.Outside }
 
 // String puts the screen in one line: `empty`, `filled "the draft"`, `dialog "asks you to log in"`
-// or `unseen`, followed by `works`, `limited` or `fresh`.
+// or `unseen`, followed by `works` or `fresh`.
 func (s Screen) String() string {
 	text := string(cmp.Or(s.Box, "unseen"))
 	switch {
@@ -61,7 +60,7 @@ func (s Screen) String() string {
 	for _, one := range []struct {
 		is   bool
 		word string
-	}{{s.Fresh, " fresh"}, {s.Limited, " limited"}, {s.Works, " works"}} {
+	}{{s.Fresh, " fresh"}, {s.Works, " works"}} {
 		if one.is {
 			text += one.word
 		}
@@ -187,7 +186,6 @@ type Ready struct {
 	Event  bool          // the first KindSessionStart is a sign
 	Box    bool          // CLI.Screen recognizes the input box: nothing is typed before the box is seen empty
 	Silent bool          // the only sign that a working CLI has queued a prompt is that the box is empty again
-	Steady time.Duration // how long the box of a fresh launch must stay empty before the CLI is taken to read keys
 	Settle time.Duration // pause between a paste and Enter
 	// Clear lists keys, by their tmux names, that together delete a line or more of the input box and do
 	// nothing to an empty one; none where there are no such keys.

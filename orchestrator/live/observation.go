@@ -64,7 +64,6 @@ type Turns struct {
 	SetUp        string       // what the launcher does in the worktree before it becomes the CLI, "" for nothing
 	HooksSeen    time.Time    // when the CLI's hooks first reported, zero if they have not
 	LateHooks    bool         // the CLI's hooks report nothing before the first prompt
-	AsksUnheard  bool         // the CLI asks in the midst of a turn what no hook reports
 	SilentErrors bool         // no hook of the CLI reports a turn that failed
 	Unrecorded   string       // why the CLI's hooks cannot record what happens, "" if they can
 	Observed     cli.Observed // content of the CLI's own record

@@ -164,9 +164,6 @@ func (o Observation) withScreen(st session.AgentStatus) session.AgentStatus {
 		}
 	case seen.Dialog != "" && (unknown || st.State == session.StateRunning):
 		st = session.AgentStatus{State: session.StateWaitingInput, Source: session.SourceTmux, Reason: seen.Dialog}
-		if seen.Limited {
-			st.Limit = &session.Limit{}
-		}
 	case seen.Dialog != "" && st.State == session.StateError && st.Limit != nil:
 		st.Reason = both(st.Reason, seen.Dialog)
 	case seen.Works && st.State == session.StateWaitingInput && o.AnswerUnseen():

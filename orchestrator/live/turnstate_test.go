@@ -297,7 +297,6 @@ func TestLimitedStates(t *testing.T) {
 		{"ended the turn, by the transcript", open(cli.Observed{
 			Known: true, At: *at(-1), Source: session.SourceTranscript, Ended: &turn.Event{Kind: turn.KindError, Message: "used up", Limit: until(5)},
 		}, cli.Screen{}), session.StateError, &session.Limit{Until: *at(5)}, "used up"},
-		{"on the screen", open(cli.Observed{}, cli.Screen{Dialog: "asks whether to go on", Limited: true}), session.StateWaitingInput, &session.Limit{}, "asks whether"},
 		{"asks what to do about it", func() Turns {
 			f := failed(until(5))
 			f.Screen = cli.Screen{Dialog: "asks whether to switch"}

@@ -220,7 +220,7 @@ func TurnsOf(a app.Agent, lock session.AgentLock) live.Turns {
 	}
 	cli, known := a.App.CLIs.Get(a.Record.CLI)
 	f.Visible = known && !cli.Facts().Unseen
-	f.LateHooks, f.AsksUnheard = known && cli.Facts().LateHooks, known && cli.Facts().AsksUnheard
+	f.LateHooks = known && cli.Facts().LateHooks
 	f.SilentErrors = known && cli.Facts().SilentErrors
 	if SetsUp(lock) {
 		f.SetUp, f.Launched, f.Prompted = lock.Holder.SetUp, lock.Holder.At, lock.Holder.Prompted

@@ -24,12 +24,10 @@ func TestWhoseScreenIsLookedAt(t *testing.T) {
 		pane            *tmux.Pane
 		lock            session.LockState
 		headless        bool
-		asks            bool // what nothing but its screen tells
 		plainly, closer bool
 	}{
 		"nothing known":        {pane: &tmux.Pane{}, plainly: true, closer: true},
 		"a turn runs":          {turns: live.Turns{Last: open}, pane: &tmux.Pane{}, closer: true},
-		"it may ask unheard":   {turns: live.Turns{Last: open, AsksUnheard: true}, pane: &tmux.Pane{}, asks: true, closer: true},
 		"hooks report":         {turns: live.Turns{HooksSeen: now}, pane: &tmux.Pane{}},
 		"waits, with words":    {turns: live.Turns{Last: open, Observed: cli.Observed{Known: true, Waiting: true, Question: "Bash: ls"}}, pane: &tmux.Pane{}},
 		"waits, nobody says":   {turns: live.Turns{Last: open, Observed: cli.Observed{Known: true, Waiting: true, Vague: true}}, pane: &tmux.Pane{}, plainly: true, closer: true},
@@ -49,7 +47,7 @@ func TestWhoseScreenIsLookedAt(t *testing.T) {
 			f := Facts{Session: &session.Session{Status: session.StatusActive}, Tmux: session.TmuxAlive, Now: now}
 			a := Agent{Record: session.Agent{Phase: session.PhaseLive}, Pane: c.pane, Turns: c.turns}
 			a.Lock.State, a.Lock.Holder.Headless, a.Lock.HolderAlive = c.lock, c.headless, true
-			for look, want := range map[ScreenPolicy]bool{NotAtScreens: false, WhereUnknown: c.plainly, WhereUnheard: c.plainly || c.asks, WhereRunning: c.closer} {
+			for look, want := range map[ScreenPolicy]bool{NotAtScreens: false, WhereUnknown: c.plainly, WhereRunning: c.closer} {
 				if got := f.wantsLook(a, look); got != want {
 					t.Errorf("closeness %d: %v, want %v", look, got, want)
 				}

@@ -169,9 +169,6 @@ const (
 	// WhereUnknown reads the screens of agents whose state or question nothing else tells, of those
 	// whose question may have been answered, and of those that a limit has stopped.
 	WhereUnknown
-	// WhereUnheard also reads the screens of agents in a turn whose CLI then asks what no hook
-	// reports.
-	WhereUnheard
 	// WhereRunning also reads the screens of agents in a turn: a dialog that no hook reports may
 	// cover the turn.
 	WhereRunning
@@ -194,7 +191,7 @@ func (f Facts) wantsLook(a Agent, look ScreenPolicy) bool {
 	case session.StateWaitingInput:
 		return a.Turns.Observed.Vague || seen.AnswerUnseen()
 	case session.StateRunning:
-		return look == WhereRunning || look == WhereUnheard && a.Turns.AsksUnheard
+		return look == WhereRunning
 	default:
 		return false
 	}

@@ -47,10 +47,6 @@ func (e unseenError) Error() string { return string(e) }
 
 func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
-// hookless reports whether the CLI takes hooks only from files of root, so that there are none
-// here.
-func (p *player) hookless() bool { return p.cli == "gemini" && os.Geteuid() != 0 }
-
 // scripted reports whether the CLI uses the scripted model, as all but demo do.
 func (p *player) scripted() bool { return p.cli != "demo" }
 
@@ -340,7 +336,7 @@ func (p *player) play(ctx context.Context, one play) Line {
 	}
 	line.Result, line.Text = Fail, err.Error()
 	var unseen unseenError
-	if errors.As(err, &unseen) || p.hookless() && p.agent(context.WithoutCancel(ctx)).State == session.StateUnknown {
+	if errors.As(err, &unseen) {
 		line.Result = Unknown // paw itself reports the state as unknown
 	}
 	return line

@@ -201,19 +201,14 @@ func (t *sender) handOver(ctx context.Context, last func() error) error {
 func (t *sender) await(ctx context.Context) error {
 	began := t.App.Now()
 	deadline := began.Add(readyPatience)
-	var empty, filled time.Time // since when the box has been empty, and since when filled
+	var filled time.Time // since when the box has been filled
 	for {
 		box, err := t.look(ctx)
 		if err != nil {
 			return err
 		}
 		now := t.App.Now()
-		if box.Box != cli.BoxEmpty {
-			empty = time.Time{}
-		} else if empty.IsZero() {
-			empty = now
-		}
-		if !empty.IsZero() && (!t.young || now.Sub(empty) >= t.ready.Steady) {
+		if box.Box == cli.BoxEmpty {
 			return nil
 		}
 		switch {

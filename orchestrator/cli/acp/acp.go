@@ -27,6 +27,7 @@ var Known = map[string][]string{
 	"cline":  {"cline", "--acp"},
 	"cursor": {"cursor-agent", "acp"},
 	"droid":  {"droid", "exec", "--output-format", "acp"},
+	"gemini": {"gemini", "--acp"},
 	"goose":  {"goose", "acp"},
 	"junie":  {"junie", "--acp=true"},
 	"kimi":   {"kimi", "acp"},
@@ -114,23 +115,26 @@ const (
 	typeUsage   = "usage"   // Content: tokens
 )
 
-// sessions returns the sessions that the agent has opened for a conversation.
-func sessions(file string) (all []Session, err error) {
-	err = records.EachLine(file, func(e plain.Entry) bool {
+// lastSession returns the session that the agent has opened last for a conversation, and when it began.
+func lastSession(file string) (last Session, began time.Time) {
+	_ = records.EachLine(file, func(e plain.Entry) bool {
 		var one Session
 		if e.Type == typeSession && json.Unmarshal([]byte(e.Content), &one) == nil {
-			all = append(all, one)
+			if one.ID != last.ID {
+				began = e.Timestamp
+			}
+			last = one
 		}
 		return true
 	})
-	return all, err
+	return last, began
 }
 
 // Conversation finds the record of an id; the agent must be able to open its conversation again.
 func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	file := d.file(s)
 	found, err := records.Lookup(file, d.Name()+" has no conversation of this id", func(e plain.Entry) bool { return e.Role == history.RoleUser })
-	if all, _ := sessions(file); found.Resumable && len(all) > 0 && !all[len(all)-1].Loads {
+	if last, _ := lastSession(file); found.Resumable && last.ID != "" && !last.Loads {
 		found.Resumable, found.NewID, found.Reason = false, true, d.Name()+" cannot open a conversation again"
 	}
 	return found, err

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/inbox"
 	"paw/orchestrator/cli/internal/plain"
@@ -86,7 +87,7 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	d := plain.NewDialogue(l.Name, p.record, in, out)
 	defer d.Close()
 	p.dialogue, d.Orders, d.Waits = d, p.orders, true
-	go p.open(ctx, p.before())
+	go p.open(ctx)
 	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{program: p}).run) }
 	d.Ignores = func(os.Signal) bool { return false }
 	go p.watch(ctx)
@@ -99,19 +100,22 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 }
 
 // before returns the agent's own id of the conversation, "" for a new one.
-func (p *program) before() string {
+func (p *program) before(ctx context.Context) string {
 	if p.Before != "" {
 		return p.Before
 	}
-	all, _ := sessions(p.record.Path)
-	if len(all) == 0 {
-		return ""
+	last, began := lastSession(p.record.Path)
+	// gemini 0.61.0 names the file of a conversation after the minute. A conversation that it opens again within the minute in which
+	// it began is lost: gemini begins that file anew.
+	if last.Agent == "gemini-cli" {
+		poll.Sleep(ctx, time.Until(began.Truncate(time.Minute).Add(time.Minute)))
 	}
-	return all[len(all)-1].ID
+	return last.ID
 }
 
 // open opens the conversation, and tells the user where that fails.
-func (p *program) open(ctx context.Context, before string) {
+func (p *program) open(ctx context.Context) {
+	before := p.before(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, openPatience, errors.New("it does not answer"))
 	defer cancel()
 	p.session, p.failed = p.child.Open(ctx, p.dir, before)

@@ -131,3 +131,13 @@ type tokens struct {
 	CacheWrite int64 `json:"cachedWriteTokens"`
 	Sums       bool  `json:"sums,omitempty"` // these are of all turns since the agent was started
 }
+
+// quota is how gemini tells the usage of a turn.
+type quota struct {
+	Quota struct {
+		Tokens *struct {
+			Input  int64 `json:"input_tokens"`
+			Output int64 `json:"output_tokens"`
+		} `json:"token_count"`
+	} `json:"quota"`
+}

@@ -87,6 +87,7 @@ func (w *work) prompt(ctx context.Context) error {
 	var reply struct {
 		Stop  string  `json:"stopReason"`
 		Usage *tokens `json:"usage"`
+		Meta  quota   `json:"_meta"`
 	}
 	answered, ended := w.child.Ask("session/prompt", object{"sessionId": w.session.ID, "prompt": []object{{"type": "text", "text": w.Prompt}}}), make(chan error, 1)
 	go func() { ended <- answered(context.Background(), &reply) }()
@@ -108,6 +109,9 @@ func (w *work) prompt(ctx context.Context) error {
 			w.asked = nil
 			w.child.Notify("session/cancel", object{"sessionId": w.session.ID})
 		case err := <-ended:
+			if told := reply.Meta.Quota.Tokens; told != nil && reply.Usage == nil {
+				reply.Usage = &tokens{Total: told.Input + told.Output, Output: told.Output}
+			}
 			if reply.Usage != nil {
 				reply.Usage.Sums = w.session.Agent == "Copilot" // 1.0.102; the protocol does not say it yet
 				w.record.Append(plain.Entry{Type: typeUsage, Content: string(encoded(reply.Usage))})

@@ -16,7 +16,6 @@ import (
 	"paw/orchestrator/cli/codex"
 	"paw/orchestrator/cli/copilot"
 	"paw/orchestrator/cli/demo"
-	"paw/orchestrator/cli/gemini"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/opencode"
 	"paw/orchestrator/cli/pi"
@@ -31,7 +30,7 @@ type Set struct {
 
 // drivers lists the known CLIs in the order in which they are shown. CONTRIBUTING.md lists the other
 // places of a new one.
-var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, gemini.Driver, qwen.Driver, copilot.Driver, pi.Driver, aider.Driver, demo.Driver}
+var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, qwen.Driver, copilot.Driver, pi.Driver, aider.Driver, demo.Driver}
 
 // New returns the known CLIs and those of cfg. An entry of cfg for a known CLI adds to it: its
 // command is a wrapper for the program, unless the entry also has resume, or the CLI is known by its

@@ -167,7 +167,7 @@ var (
 
 // box describes copilot's input box, which has no placeholder.
 var box = screens.EdgedBox{
-	Upper: "─", Lower: "─", Marks: "❯", Mark: 0, Selected: "❯",
+	Marks: "❯", Selected: "❯",
 	Placeholder: lazyregexp.New(`^$`),
 	Places:      lazyregexp.New(`\[(Paste|Image) #\d+|^/`), // a slash command is shown completed before the user has typed all of it
 	Works:       lazyregexp.New(`(?m)^ [◉○◎●] (Working|Cancelling)\b`),

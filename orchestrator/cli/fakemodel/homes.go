@@ -10,8 +10,12 @@ import (
 	"strings"
 )
 
-// CLIs lists the names that Prepare knows, except kimi, which speaks ACP, and demo, which uses no model.
-var CLIs = []string{"claude", "codex", "opencode", "gemini", "qwen", "copilot", "pi"}
+// CLIs lists the names that Prepare knows, except demo, which uses no model. Those in ByACP have no screen of their own in paw's panes.
+var (
+	CLIs  = slices.Concat(TUIs, ByACP)
+	TUIs  = []string{"claude", "codex", "opencode", "qwen", "copilot", "pi"}
+	ByACP = []string{"gemini", "kimi"}
+)
 
 // key is the API key of every CLI; the server accepts any.
 const key = "sk-scripted-0123456789abcdefghijklmnopqrstuvwxyz"
@@ -45,7 +49,7 @@ func Prepare(cli, dir, repo, baseURL string) (env []string, err error) {
 		"demo": func(*home) []string { return nil },
 	}[cli]
 	if !ok {
-		return nil, fmt.Errorf("%s: unknown CLI, it is one of %s", cli, strings.Join(CLIs, ", ")+", kimi or demo")
+		return nil, fmt.Errorf("%s: unknown CLI, it is one of %s", cli, strings.Join(CLIs, ", ")+" or demo")
 	}
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, err
@@ -323,7 +327,8 @@ var MannersOf = map[string]Manners{
 	"claude":   {Asks: "Do you want to proceed?", Allow: []string{"Enter"}},
 	"codex":    {Asks: "Would you like to run the following command?", Allow: []string{"y"}},
 	"opencode": {Asks: "Permission required", Allow: []string{"Enter"}},
-	"gemini":   {Asks: "Allow execution of", Allow: []string{"Enter"}},
+	"gemini":   {Asks: "asks for permission", Allow: []string{"1"}},
+	"kimi":     {Asks: "asks for permission", Allow: []string{"1"}},
 	"qwen":     {Asks: "Allow execution of", Allow: []string{"Enter"}},
 	"copilot":  {Asks: "Do you want to run this command?", Allow: []string{"Enter"}, Background: true},
 	"pi":       {Asks: "Run this command?", Allow: []string{"Enter"}},

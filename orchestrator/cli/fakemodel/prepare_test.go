@@ -102,7 +102,7 @@ func TestPrepareTrustsTheRealPath(t *testing.T) {
 
 func TestPrepareUnknown(t *testing.T) {
 	_, err := Prepare("aider", t.TempDir(), t.TempDir(), "http://127.0.0.1:1")
-	const want = "aider: unknown CLI, it is one of claude, codex, opencode, gemini, qwen, copilot, pi, kimi or demo"
+	const want = "aider: unknown CLI, it is one of claude, codex, opencode, qwen, copilot, pi, gemini, kimi or demo"
 	if err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -46,11 +46,10 @@ func (driver) Channel(s cli.Spec) cli.Channel { return channelOf(s) }
 func (c channel) files() []cli.File { return []cli.File{{Path: c.events}, {Path: c.commands}} }
 
 // addTo names the files in the settings of a launch, unless the settings already name others.
-func (c channel) addTo(settings map[string]json.RawMessage) error {
+func (c channel) addTo(settings map[string]json.RawMessage) {
 	if _, ok := settings["dualOutput"]; !ok {
 		settings["dualOutput"] = hooks.JSON(map[string]string{"jsonFile": c.events, "inputFile": c.commands})
 	}
-	return nil
 }
 
 type event struct {

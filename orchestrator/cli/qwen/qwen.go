@@ -11,7 +11,6 @@ import (
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/acp"
-	"paw/orchestrator/cli/internal/hooks"
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/screens"
@@ -29,7 +28,7 @@ type driver struct {
 var facts = cli.Facts{
 	ChoosesID: true, RunPicks: true, Returns: true, Metered: true, Resume: "exact, by id", Turns: "from hooks", Leaves: []string{".qwen/.gitignore"},
 	Environment: []string{"QWEN_RUNTIME_DIR", "QWEN_HOME"},
-	Marks:       settingsFile.Marks(),
+	Marks:       []string{guard, settingsVariable, defaultsVariable},
 	// The event and the box: qwen draws the box before it asks the terminal for bracketed paste, and loses line breaks pasted
 	// before that; the event comes later, but also while qwen asks for a login. qwen loses an Enter right after a paste,
 	// hence Settle.
@@ -37,31 +36,20 @@ var facts = cli.Facts{
 }
 
 func (q driver) Launch(s cli.Spec) (cli.Command, error) {
-	argv, err := prompts.Begin(q.Name(), s, prompts.Exits...)
-	if err != nil {
-		return cli.Command{}, err
+	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
+	if s.Prompt != "" {
+		argument := "--prompt-interactive=" + s.Prompt
+		if err := cmp.Or(prompts.CheckWord(q.Name(), s.Prompt, prompts.Exits...), prompts.CheckCommand(q.Name(), s.Prompt),
+			prompts.CheckArgument(q.Name(), s.Prompt, argument)); err != nil {
+			return cli.Command{}, err
+		}
+		argv = append(argv, argument)
 	}
 	return q.command(s, argv)
 }
 
 func (q driver) Resume(s cli.Spec) (cli.Command, error) {
-	return q.command(s, prompts.Resume(s))
-}
-
-var settingsFile = hooks.SystemSettings{
-	CLI: "qwen", Variable: "QWEN_CODE_SYSTEM_SETTINGS_PATH", Guard: "QWEN_CODE",
-	Linux: "/etc/qwen-code/settings.json", Darwin: "/Library/Application Support/QwenCode/settings.json",
-	Long: []string{"UserPromptSubmit", "Notification", "Stop", "StopFailure"}, // the hook Notification reports the end of a turn that an Esc stopped
-}
-
-func (q driver) command(s cli.Spec, argv []string) (cli.Command, error) {
-	if s.Hook == "" {
-		return cli.Command{Argv: argv}, nil
-	}
-	channel := channelOf(s)
-	command, err := settingsFile.Launch(s, argv, hookEvents, channel.addTo)
-	command.Files = append(command.Files, channel.files()...)
-	return command, err
+	return q.command(s, append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...))
 }
 
 // file returns the path of the conversation's chat file for the worktree.
@@ -178,7 +166,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen { return box.Screen(s) }
 
 // box describes qwen's input box, and its dialogs, in which a digit takes an option at once.
 var box = screens.EdgedBox{
-	Upper: "─", Lower: "─", Marks: ">*", Mark: 0, Selected: "›❯",
+	Marks: ">*", Selected: "›❯",
 	Weak:        "(shift + tab to cycle)",
 	Placeholder: lazyregexp.New(`^  ?(Type your message or @path/to/file|Press 'i' for INSERT mode and 'Esc' for NORMAL mode\.)$`),
 	Places:      lazyregexp.New(`\[(Pasted Content|Pasted Text|Image)\b`),

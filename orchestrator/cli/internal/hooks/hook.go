@@ -8,10 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -48,7 +45,7 @@ func Command(s cli.Spec, cli, event string) string {
 	return errs.Quote(s.Hook) + " hook " + cli + " " + event
 }
 
-// Group is the value of an event in the hooks of claude's, gemini's and qwen's settings.
+// Group is the value of an event in the hooks of claude's and qwen's settings.
 type Group struct {
 	Matcher string  `json:"matcher,omitempty"`
 	Hooks   []Entry `json:"hooks"`
@@ -58,7 +55,7 @@ type Group struct {
 type Entry struct {
 	Type    string `json:"type"`
 	Command string `json:"command"`
-	Timeout int    `json:"timeout"` // seconds in claude, milliseconds in gemini and qwen
+	Timeout int    `json:"timeout"` // seconds in claude, milliseconds in qwen
 }
 
 // Object reads a JSON object, a part of settings; an empty text is an empty one.
@@ -168,69 +165,7 @@ func (p Payload) Named(name string) turn.Event {
 	return e
 }
 
-// SystemSettings locates the settings file of gemini or qwen that takes precedence over the user's;
-// the hooks of both are merged. A launch gets a copy of the file with paw's additions.
-type SystemSettings struct {
-	CLI      string
-	Variable string // environment variable with the file's path; the one with _DEFAULTS_ in place of _SETTINGS_ names the file of defaults, which otherwise lies beside it
-	Linux    string // path when the variable is not set
-	Darwin   string
-	Guard    string   // variable that the CLI sets for the programs it runs
-	Long     []string // events at which turns begin and end
-}
-
-// path returns the file that the CLI would read without paw.
-func (f SystemSettings) path(s cli.Spec) string {
-	own := f.Linux
-	if runtime.GOOS == "darwin" {
-		own = f.Darwin
-	}
-	return cmp.Or(cli.Getenv(s.Env, f.Variable), own)
-}
-
-// defaults returns the variable that names the file of defaults.
-func (f SystemSettings) defaults() string {
-	return strings.Replace(f.Variable, "_SETTINGS_", "_DEFAULTS_", 1)
-}
-
-// Marks returns the variables that a launch sets, and the one that the CLI sets.
-func (f SystemSettings) Marks() []string { return []string{f.Guard, f.Variable, f.defaults()} }
-
-// read returns the settings, an empty map when there is no file.
-func (f SystemSettings) read(s cli.Spec) (map[string]json.RawMessage, error) {
-	content, err := os.ReadFile(f.path(s))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	return Object(WithoutComments(content))
-}
-
-// Launch returns argv with a copy of the settings, altered by change and with hooks for the events.
-// Programs that the agent runs inherit the settings; the guard keeps a nested CLI from reporting turns.
-func (f SystemSettings) Launch(s cli.Spec, argv, events []string, change func(map[string]json.RawMessage) error) (cli.Command, error) {
-	settings, err := f.read(s)
-	if err == nil && change != nil {
-		err = change(settings)
-	}
-	if err == nil && s.Hook != "" {
-		err = Add(settings, events, func(name string) Entry {
-			command := `[ -n "$` + f.Guard + `" ] || ` + Command(s, f.CLI, name)
-			return Entry{Type: "command", Command: command, Timeout: 1000 * PatienceFor(name, f.Long...)}
-		})
-	}
-	if err != nil {
-		return cli.Command{}, fmt.Errorf("%s: system settings %s: %w", f.CLI, f.path(s), err)
-	}
-	file := cli.File{Path: filepath.Join(s.StateDir, f.CLI+"-system-settings.json"), Content: append(JSON(settings), '\n')}
-	env := []string{f.Variable + "=" + file.Path}
-	// The CLI looks for the defaults beside the settings: the variable keeps them where they were.
-	if defaults := f.defaults(); cli.Getenv(s.Env, defaults) == "" {
-		env = append(env, defaults+"="+filepath.Join(filepath.Dir(f.path(s)), "system-defaults.json"))
-	}
-	return cli.Command{Argv: argv, Env: env, Unset: []string{f.Guard}, Files: []cli.File{file}}, nil
-}
-
-// WithoutComments blanks the // and /* */ comments that gemini allows in its settings.
+// WithoutComments blanks the // and /* */ comments that CLIs allow in their settings.
 func WithoutComments(content []byte) []byte {
 	out := bytes.Clone(content)
 	for i := 0; i < len(out); i++ {

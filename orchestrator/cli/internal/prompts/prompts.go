@@ -2,7 +2,6 @@
 package prompts
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -25,8 +24,8 @@ func CheckWord(cliName, prompt string, words ...string) error {
 	return nil
 }
 
-// CheckCommand refuses prompts that gemini and qwen run as commands, as an argument and typed. Both
-// trim a prompt first, so that a leading space does not help. Comments and paths are no commands.
+// CheckCommand refuses prompts that qwen runs as commands, as an argument and typed. It trims a prompt
+// first, so that a leading space does not help. Comments and paths are no commands.
 func CheckCommand(cliName, prompt string) error {
 	text, slash := strings.CutPrefix(cli.TrimLeft(prompt), "/")
 	if !slash || strings.HasPrefix(text, "/") || strings.HasPrefix(text, "*") {
@@ -79,23 +78,7 @@ func MaxArgument() int {
 	return 256<<10 - 1
 }
 
-// Begin returns the command line with which gemini and qwen begin a conversation under a given id.
-// exits are prompts at which the CLI would exit.
-func Begin(cli string, s cli.Spec, exits ...string) ([]string, error) {
-	argv := append([]string{s.Executable, "--session-id", s.ConversationID}, s.Args...)
-	if s.Prompt == "" {
-		return argv, nil
-	}
-	argument := "--prompt-interactive=" + s.Prompt
-	return append(argv, argument), cmp.Or(CheckWord(cli, s.Prompt, exits...), CheckCommand(cli, s.Prompt), CheckArgument(cli, s.Prompt, argument))
-}
-
-// Resume returns the command line with which gemini and qwen resume a conversation.
-func Resume(s cli.Spec) []string {
-	return append([]string{s.Executable, "--resume", s.ConversationID}, s.Args...)
-}
-
-// OwnWords cuts off the contents of files named with @, which gemini and qwen append to a prompt.
+// OwnWords cuts off the contents of files named with @, which qwen appends to a prompt.
 func OwnWords(prompt string) string {
 	own, files, named := strings.Cut(prompt, "\n--- Content from referenced files ---")
 	if named && strings.HasSuffix(files, "\n--- End of content ---") {

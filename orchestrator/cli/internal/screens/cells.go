@@ -174,19 +174,23 @@ func Draft(lines []string, width int) string {
 	return strings.Join(lines, "\n")
 }
 
-// EdgedBox describes the input box of gemini, its descendant qwen, and copilot: between two lines
-// over the whole width, with a mark before the text. Some draw earlier prompts in the same way.
+// EdgedBox describes the input box of qwen and copilot: between two lines over the whole width, with a
+// mark before the text. Some draw earlier prompts in the same way.
 type EdgedBox struct {
-	Upper, Lower string            // characters of the box's upper and lower edge
-	Marks        string            // marks before a prompt; the mark before a shell command is "!"
-	Mark         int               // column of the mark; the text begins two columns further right
-	Weak         string            // words below the box in the colour of suggestions, "" for a CLI without suggestions
-	Placeholder  lazyregexp.Regexp // text of an empty box, with the cursor before it
-	Places       lazyregexp.Regexp // placeholders for long pastes
-	Works        lazyregexp.Regexp // text on the screen while a turn runs
-	Dialogs      []Dialog
-	Selected     string // marks of the selected option in a dialog's numbered list
+	Marks       string            // marks before a prompt; the mark before a shell command is "!"
+	Weak        string            // words below the box in the colour of suggestions, "" for a CLI without suggestions
+	Placeholder lazyregexp.Regexp // text of an empty box, with the cursor before it
+	Places      lazyregexp.Regexp // placeholders for long pastes
+	Works       lazyregexp.Regexp // text on the screen while a turn runs
+	Dialogs     []Dialog
+	Selected    string // marks of the selected option in a dialog's numbered list
 }
+
+// edge is the character of both lines; the text begins at column indent.
+const (
+	edge   = "─"
+	indent = 2
+)
 
 // Screen recognizes a screen. A CLI may leave the terminal's cursor in the box, as long as its pane
 // has the focus.
@@ -201,7 +205,7 @@ func (b EdgedBox) Screen(s cli.Screenshot) cli.Screen {
 			return seen
 		}
 		last := len(rows) - 1
-		for last > 0 && !rows[last].Rule(s.Width, b.Lower) {
+		for last > 0 && !rows[last].Rule(s.Width, edge) {
 			last--
 		}
 		text = b.around(s, rows, last-1)
@@ -221,10 +225,10 @@ func (b EdgedBox) around(s cli.Screenshot, rows []Row, y int) []Row {
 		return nil
 	}
 	top, bottom := y, y
-	for top >= 0 && !rows[top].Rule(s.Width, b.Upper) {
+	for top >= 0 && !rows[top].Rule(s.Width, edge) {
 		top--
 	}
-	for bottom < len(rows) && !rows[bottom].Rule(s.Width, b.Lower) {
+	for bottom < len(rows) && !rows[bottom].Rule(s.Width, edge) {
 		bottom++
 	}
 	if top < 0 || top == y || bottom == len(rows) {
@@ -234,7 +238,7 @@ func (b EdgedBox) around(s cli.Screenshot, rows []Row, y int) []Row {
 }
 
 func (b EdgedBox) read(text []Row, width int, weak string) cli.Screen {
-	switch mark := b.markOf(text[0]); {
+	switch mark := markOf(text[0]); {
 	case mark == '!': // shell mode: the shell gets what is typed
 		return cli.Screen{Box: cli.BoxFilled}
 	case mark == 0 || !strings.ContainsRune(b.Marks, mark):
@@ -242,20 +246,20 @@ func (b EdgedBox) read(text []Row, width int, weak string) cli.Screen {
 	case b.empty(text, weak):
 		return cli.Screen{Box: cli.BoxEmpty}
 	}
-	return Filled(text, b.Mark+2, width-20, b.Places)
+	return Filled(text, indent, width-20, b.Places)
 }
 
 // markOf returns the mark in the first row of a box, 0 for none.
-func (b EdgedBox) markOf(first Row) rune {
-	if len(first) <= b.Mark || (b.Mark > 0 && first[0].Char != ' ') || (len(first) > b.Mark+1 && first[b.Mark+1].Char != ' ') {
+func markOf(first Row) rune {
+	if len(first) == 0 || (len(first) > 1 && first[1].Char != ' ') {
 		return 0
 	}
-	return first[b.Mark].Char
+	return first[0].Char
 }
 
 // empty reports whether a box has only the placeholder or a suggestion.
 func (b EdgedBox) empty(text []Row, weak string) bool {
-	typed := text[0].From(b.Mark + 2)
+	typed := text[0].From(indent)
 	if len(text) == 1 && (len(typed) == 0 || b.Placeholder().MatchString(typed.String())) {
 		return true
 	}
@@ -267,7 +271,7 @@ func (b EdgedBox) empty(text []Row, weak string) bool {
 func (b EdgedBox) suggested(text []Row, weak string) bool {
 	is := func(c Cell) bool { return c.colour == weak }
 	for i, r := range text {
-		typed := r.From(b.Mark + 2)
+		typed := r.From(indent)
 		if i == 0 {
 			typed = typed.From(1)
 		}
