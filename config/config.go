@@ -171,6 +171,9 @@ type CLI struct {
 	ACP []string `toml:"acp,omitempty" json:"acp,omitempty"`
 	// Args lists further arguments for every launch.
 	Args []string `toml:"args,omitempty" json:"args,omitempty"`
+	// Hooks is HooksClaude for a CLI of the user's own that calls hooks as claude does; {settings} in its words and variables stands for
+	// the file of settings that has paw's.
+	Hooks string `toml:"hooks,omitempty" json:"hooks,omitempty"`
 	// Prompt is PromptArg, PromptSend, or "" for the CLI's default.
 	Prompt string `toml:"prompt,omitempty" json:"prompt,omitempty"`
 	// Env holds variables added to the CLI's environment.
@@ -178,6 +181,9 @@ type CLI struct {
 	// GitWritable makes the git directories writable inside the CLI's sandbox.
 	GitWritable bool `toml:"git_writable,omitempty" json:"git_writable,omitempty"`
 }
+
+// HooksClaude is the value of CLI.Hooks.
+const HooksClaude = "claude"
 
 // Values of CLI.Prompt.
 const (

@@ -52,7 +52,7 @@ func New(cfg map[string]config.CLI) Set {
 		case len(c.ACP) > 0:
 			set.clis[name] = cli.Configure(acp.Driver(name, c.ACP), nil, c.Args, c.Env)
 		case len(c.Command) > 0 && (!ok || len(c.Resume) > 0 || acp.Known[name] != nil):
-			set.clis[name] = cli.Configure(custom{cli.Named{Of: name, Known: factsOf(c)}, c}, nil, c.Args, c.Env)
+			set.clis[name] = cli.Configure(customOf(name, c), nil, c.Args, c.Env)
 		case ok:
 			set.clis[name] = cli.Configure(known.Driver, c.Command, c.Args, c.Env)
 		default:
@@ -63,6 +63,16 @@ func New(cfg map[string]config.CLI) Set {
 		}
 	}
 	return set
+}
+
+// customOf returns the driver of a CLI that only the configuration describes.
+func customOf(name string, c config.CLI) cli.Driver {
+	one := custom{cli.Named{Of: name, Known: factsOf(c)}, c}
+	if c.Hooks == "" {
+		return one
+	}
+	one.Known.Turns, one.Known.Unseen = "from its hooks", false
+	return hooked{one}
 }
 
 // Get returns the CLI of that name.
