@@ -115,26 +115,23 @@ const (
 	typeUsage   = "usage"   // Content: tokens
 )
 
-// lastSession returns the session that the agent has opened last for a conversation, and when it began.
-func lastSession(file string) (last Session, began time.Time) {
+// lastSession returns the session that the agent has opened last for a conversation.
+func lastSession(file string) (last Session) {
 	_ = records.EachLine(file, func(e plain.Entry) bool {
 		var one Session
 		if e.Type == typeSession && json.Unmarshal([]byte(e.Content), &one) == nil {
-			if one.ID != last.ID {
-				began = e.Timestamp
-			}
 			last = one
 		}
 		return true
 	})
-	return last, began
+	return last
 }
 
 // Conversation finds the record of an id; the agent must be able to open its conversation again.
 func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
 	file := d.file(s)
 	found, err := records.Lookup(file, d.Name()+" has no conversation of this id", func(e plain.Entry) bool { return e.Role == history.RoleUser })
-	if last, _ := lastSession(file); found.Resumable && last.ID != "" && !last.Loads {
+	if last := lastSession(file); found.Resumable && last.ID != "" && !last.Loads {
 		found.Resumable, found.NewID, found.Reason = false, true, d.Name()+" cannot open a conversation again"
 	}
 	return found, err

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"paw/config/poll"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/inbox"
 	"paw/orchestrator/cli/internal/plain"
@@ -71,7 +70,11 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	defer p.record.Close()
 	env = git.Unbound(env)
 	p.record.ReportTo(l.Hook, l.Name, dir, env)
-	if p.child, err = start(l.Agent, dir, env, p.told); err != nil {
+	before := Session{ID: l.Before}
+	if before.ID == "" {
+		before = lastSession(p.record.Path)
+	}
+	if p.child, err = start(append(l.Agent, before.options()...), dir, env, p.told); err != nil {
 		return 0, err
 	}
 	defer p.child.end()
@@ -87,7 +90,7 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	d := plain.NewDialogue(l.Name, p.record, in, out)
 	defer d.Close()
 	p.dialogue, d.Orders, d.Waits = d, p.orders, true
-	go p.open(ctx)
+	go p.open(ctx, before)
 	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{program: p}).run) }
 	d.Ignores = func(os.Signal) bool { return false }
 	go p.watch(ctx)
@@ -99,26 +102,16 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	return code, nil
 }
 
-// before returns the agent's own id of the conversation, "" for a new one.
-func (p *program) before(ctx context.Context) string {
-	if p.Before != "" {
-		return p.Before
-	}
-	last, began := lastSession(p.record.Path)
-	// gemini 0.61.0 names the file of a conversation after the minute. A conversation that it opens again within the minute in which
-	// it began is lost: gemini begins that file anew.
-	if last.Agent == "gemini-cli" {
-		poll.Sleep(ctx, time.Until(began.Truncate(time.Minute).Add(time.Minute)))
-	}
-	return last.ID
-}
-
 // open opens the conversation, and tells the user where that fails.
-func (p *program) open(ctx context.Context) {
-	before := p.before(ctx)
+func (p *program) open(ctx context.Context, before Session) {
+	before.awaitMinute(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, openPatience, errors.New("it does not answer"))
 	defer cancel()
-	p.session, p.failed = p.child.Open(ctx, p.dir, before)
+	p.session, p.failed = p.child.Open(ctx, p.dir, before.ID)
+	before.awaitRepeated(ctx)
+	if p.session.Began = before.Began; p.session.ID != before.ID {
+		p.session.Began = time.Now().UTC()
+	}
 	if p.failed == nil {
 		p.record.Append(plain.Entry{Type: typeSession, Content: string(encoded(p.session))})
 	}
