@@ -21,8 +21,14 @@ do: say The "greeting" is there.`
 // TestCLIsRun has each real CLI do several turns without a terminal in one conversation.
 func TestCLIsRun(t *testing.T) {
 	for _, cli := range fakemodel.CLIs {
+		if cli == "kimi" { // asks for each command
+			continue
+		}
 		t.Run(cli, func(t *testing.T) {
 			w := newCLIWorld(t, cli)
+			if cli == "copilot" { // would ask for each command
+				w.write(w.root, "home/.config/paw/config.toml", "[clis.copilot]\nargs = [\"--allow-all-tools\"]\n")
+			}
 			run := func(code int, prompt string, args ...string) output {
 				t.Helper()
 				out := w.pawInput(prompt, append([]string{"run"}, args...)...)
@@ -58,6 +64,7 @@ func TestCLIsRun(t *testing.T) {
 			show("success", "log", "-1", "--format=%(trailers:key=outcome,valueonly)", "HEAD~")
 
 			if acpCommands[cli] != nil {
+				w.write(w.root, "home/.config/paw/config.toml", "")
 				asksInRun(t, w)
 			}
 			if out := run(5, "do: fail 400 scripted overload", cli); !strings.Contains(out.stderr, "scripted overload") {

@@ -105,6 +105,9 @@ func TestPromptsThatCannotBeTyped(t *testing.T) {
 func TestIDsThatCannotBeIDs(t *testing.T) {
 	set := clis.New(map[string]config.CLI{"mine": {Command: []string{"mine"}, Resume: []string{"--resume", "{id}"}}})
 	for _, name := range set.Names() {
+		if name == "aider" { // is given none
+			continue
+		}
 		c, _ := set.Get(name)
 		for _, id := range []string{"", "--last", "../../etc/passwd", "a*", "a b", "a\nb", strings.Repeat("a", 200)} {
 			var refused *cli.ConversationError

@@ -66,27 +66,6 @@ func TestDemoConversation(t *testing.T) {
 	}
 }
 
-func TestAiderConversation(t *testing.T) {
-	l := newLab(t)
-	if ids := learn(t, "aider", l.spec); ids != nil {
-		t.Error("learned without a history:", ids)
-	}
-	path := filepath.Join(l.worktree, ".aider.chat.history.md")
-	for content, used := range map[string]bool{"\n# aider chat started at x\n\n": false, "\n# aider chat\n\n#### fix it  \n": true} {
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c := conversation(t, "aider", l.with("history"))
-		if !c.Found || c.Resumable != used || c.Transcript != path {
-			t.Errorf("%q: %+v", content, c)
-		}
-	}
-	other := l.put("history.md", "#### x\n")
-	if c := conversation(t, "aider", l.with("history", "AIDER_CHAT_HISTORY_FILE="+other)); c.Transcript != other {
-		t.Error("not where AIDER_CHAT_HISTORY_FILE says:", c.Transcript)
-	}
-}
-
 // opencode keeps its conversations in a database and is asked for them, so a program stands in that gives the answer
 // of opencode 1.18.33 and only in the worktree, for the arguments that version needs.
 func TestOpencodeConversation(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"paw/config"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/acp"
-	"paw/orchestrator/cli/aider"
 	"paw/orchestrator/cli/claude"
 	"paw/orchestrator/cli/codex"
 	"paw/orchestrator/cli/copilot"
@@ -30,7 +29,10 @@ type Set struct {
 
 // drivers lists the known CLIs in the order in which they are shown. CONTRIBUTING.md lists the other
 // places of a new one.
-var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, qwen.Driver, copilot.Driver, pi.Driver, aider.Driver, demo.Driver}
+var drivers = []cli.Driver{claude.Driver, codex.Driver, opencode.Driver, qwen.Driver, copilot.Driver, pi.Driver, aider, demo.Driver}
+
+// aider has one conversation in each folder, ends after the answer to a prompt in its arguments, and has no hooks.
+var aider = customOf("aider", config.CLI{Command: []string{"aider"}, Resume: []string{"--restore-chat-history"}, Prompt: config.PromptSend})
 
 // New returns the known CLIs and those of cfg. An entry of cfg for a known CLI adds to it: its
 // command is a wrapper for the program, unless the entry also has resume, or the CLI is known by its

@@ -96,11 +96,6 @@ func Lookup[T any](file, missing string, said func(T) bool) (cli.Conversation, e
 		used = said(line)
 		return !used
 	})
-	return Found(file, missing, used, err)
-}
-
-// Found is the result of Lookup for a file that was read with err, and has a prompt or not.
-func Found(file, missing string, used bool, err error) (cli.Conversation, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return cli.Conversation{Reason: missing}, nil
