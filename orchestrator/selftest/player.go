@@ -24,6 +24,7 @@ import (
 	"paw/orchestrator/cli/fakemodel"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
+	"paw/orchestrator/typing"
 	"paw/session"
 	"paw/session/turn"
 	"paw/tmux"
@@ -54,12 +55,20 @@ func (p *player) scripted() bool { return p.cli != "demo" }
 // describes the agent's state.
 func (p *player) await(ctx context.Context, what string, holds func() bool) error {
 	switch {
-	case poll.Until(ctx, 5*poll.Tick, p.patience, holds):
+	case poll.Until(ctx, 5*poll.Tick, p.patience, func() bool { return holds() || p.grants(ctx) }):
 		return nil
 	case ctx.Err() != nil:
 		return failf("%s: not before the time of the trial was over; %s", what, p.describe(ctx))
 	}
 	return failf("%s: not within %s; %s", what, p.patience, p.describe(ctx))
+}
+
+// grants grants what a CLI asks for each command. It returns false: what is awaited does not hold yet.
+func (p *player) grants(ctx context.Context) bool {
+	if p.manners.AsksEach && p.agent(ctx).State == session.StateWaitingInput {
+		_, _ = typing.Answer(ctx, p.paw, p.session, p.cli, "yes", "")
+	}
+	return false
 }
 
 // describe returns the state of the agent and the last lines of its screen.

@@ -315,8 +315,9 @@ pattern = "Bash"
 
 // Manners describe the behaviour of a CLI at its terminal where the CLIs differ.
 type Manners struct {
-	Asks  string   // text on the screen while the CLI asks for a permission
-	Allow []string // keys that grant the permission, by their tmux names
+	Asks     string   // text on the screen while the CLI asks for a permission
+	Allow    []string // keys that grant the permission, by their tmux names
+	AsksEach bool     // it asks for each command
 	// Background means that a prompt moves the running command into the background; the end of the
 	// command is a turn of its own.
 	Background bool
@@ -328,7 +329,7 @@ var MannersOf = map[string]Manners{
 	"codex":    {Asks: "Would you like to run the following command?", Allow: []string{"y"}},
 	"opencode": {Asks: "Permission required", Allow: []string{"Enter"}},
 	"gemini":   {Asks: "asks for permission", Allow: []string{"1"}},
-	"kimi":     {Asks: "asks for permission", Allow: []string{"1"}},
+	"kimi":     {Asks: "asks for permission", Allow: []string{"1"}, AsksEach: true},
 	"qwen":     {Asks: "Allow execution of", Allow: []string{"Enter"}},
 	"copilot":  {Asks: "Do you want to run this command?", Allow: []string{"Enter"}, Background: true},
 	"pi":       {Asks: "Run this command?", Allow: []string{"Enter"}},
