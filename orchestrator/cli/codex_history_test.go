@@ -22,17 +22,6 @@ func TestCodexHistory(t *testing.T) {
 			[]string{"user look at \n[image]", "user !ls -l", "system Exit code: 0\nOutput:\nNOTES.md"}, 0, nil,
 		},
 		{
-			// Older versions do not say which is which.
-			"no kinds", meta + `
-{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\n..."}]}}
-{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<user_instructions>\n..."}]}}
-{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /x\n\n<INSTRUCTIONS>"}]}}
-{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<b> is bold"}]}}
-{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<turn_aborted>\n..."}]}}
-{"type":"event_msg","payload":{"type":"turn_aborted","reason":"interrupted"}}`,
-			[]string{"user <b> is bold", "system interrupted by the user"}, 0, nil,
-		},
-		{
 			"tools", meta + `
 {"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"All of them."}]}}
 {"type":"response_item","payload":{"type":"reasoning","summary":[]}}
@@ -41,12 +30,12 @@ func TestCodexHistory(t *testing.T) {
 {"type":"response_item","payload":{"type":"local_shell_call","call_id":"c","status":"completed","action":{"type": "exec","command":["ls"]}}}
 {"type":"response_item","payload":{"type":"function_call_output","call_id":"a","output":"NOTES.md"}}
 {"type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"b","output":[{"type":"input_text","text":"patched"},{"type":"input_image"}]}}
-{"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":{"content":"of an older version","success":true}}}
+{"type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"c.txt"}}
 {"type":"response_item","payload":{"type":"web_search_call","id":"ws_1","action":{"query":"go"}}}
 {"type":"event_msg","payload":{"type":"task_complete","last_agent_message":null,"error":{"message":"overloaded"}}}`,
 			[]string{
 				`assistant All of them. >a exec_command {"cmd": "ls"} >b apply_patch *** Begin Patch >c local_shell {"type":"exec","command":["ls"]}`,
-				"tool <a NOTES.md", "tool <b patched\n[image]", "tool <c of an older version", `assistant >ws_1 web_search {"query":"go"}`, "system overloaded",
+				"tool <a NOTES.md", "tool <b patched\n[image]", "tool <c c.txt", `assistant >ws_1 web_search {"query":"go"}`, "system overloaded",
 			}, 0, nil,
 		},
 		{

@@ -60,9 +60,8 @@ func TestUsesWithCaches(t *testing.T) {
 		{"claude.jsonl", `{"type":"assistant","timestamp":"2026-01-02T03:04:05Z","message":{"id":"a","usage":{"input_tokens":3,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":1}}}
 {"type":"assistant","timestamp":"2026-01-02T03:04:06Z","message":{"id":"a","usage":{"input_tokens":3,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":7}}}`,
 			cli.Use{Input: 3, CacheRead: 100, CacheWrite: 20, Output: 7}},
-		{"codex.jsonl", `{"timestamp":"2026-01-02T03:04:05Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":900,"output_tokens":9},"last_token_usage":{"input_tokens":123,"cached_input_tokens":100,"output_tokens":7}}}}
-{"timestamp":"2026-01-02T03:04:06Z","type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":900,"output_tokens":9},"last_token_usage":{"input_tokens":123,"cached_input_tokens":100,"output_tokens":7}}}}
-{"timestamp":"2026-01-02T03:04:07Z","type":"event_msg","payload":{"type":"token_count","info":null}}`,
+		{"codex.jsonl", `{"timestamp":"2026-01-02T03:04:05Z","type":"token_usage_record","payload":{"thread_id":"` + codexSample + `","usage":{"input_tokens":123,"cached_input_tokens":100,"output_tokens":7}}}
+{"timestamp":"2026-01-02T03:04:06Z","type":"token_usage_record","payload":{"thread_id":"of another","usage":{"input_tokens":9,"output_tokens":9}}}`,
 			cli.Use{Input: 23, CacheRead: 100, Output: 7}},
 		{"qwen.jsonl", `{"type":"assistant","timestamp":"2026-01-02T03:04:05Z","usageMetadata":{"promptTokenCount":123,"candidatesTokenCount":7,"thoughtsTokenCount":3,"totalTokenCount":130,"cachedContentTokenCount":100}}`,
 			cli.Use{Input: 23, CacheRead: 100, Output: 7}},

@@ -99,19 +99,11 @@ type contentItem struct {
 	Text string `json:"text"`
 }
 
-// UnmarshalJSON reads a list of items, a plain text, or the output of a tool as older versions wrap
-// it: {"content","success"}.
+// UnmarshalJSON reads a list of items, or a plain text.
 func (c *contents) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
 		*c = contents{{Type: "output_text", Text: text}}
-		return nil
-	}
-	var wrapped struct {
-		Content string `json:"content"`
-	}
-	if json.Unmarshal(data, &wrapped) == nil {
-		*c = contents{{Type: "output_text", Text: wrapped.Content}}
 		return nil
 	}
 	return json.Unmarshal(data, (*[]contentItem)(c))
@@ -171,12 +163,7 @@ func addItem(t *records.Talk, r record) {
 	}
 }
 
-var (
-	shellCommand = lazyregexp.New(`(?s)<command>\n(.*?)\n</command>\s*<result>\n(.*?)\s*</result>`)
-	// injected matches the texts that older versions add in the user's name; newer ones mark them
-	// by kind.
-	injected = lazyregexp.New(`^(<(environment_context|user_instructions|turn_aborted|permissions instructions|skill|subagent_notification|INSTRUCTIONS)>|# AGENTS\.md instructions)`)
-)
+var shellCommand = lazyregexp.New(`(?s)<command>\n(.*?)\n</command>\s*<result>\n(.*?)\s*</result>`)
 
 // addMessage adds prompts, answers and the user's shell commands. What developers and codex
 // itself tell the model, partly in the user's name, is left out.
@@ -200,7 +187,7 @@ func addMessage(t *records.Talk, r record) {
 			}
 		}
 		t.Say(history.RoleUser, r.Timestamp, typed.text())
-	case !injected().MatchString(text):
+	default:
 		t.Say(history.RoleUser, r.Timestamp, text)
 	}
 }
