@@ -33,8 +33,9 @@ agent's worktree and conversation. What the CLI says is shown while it works. A 
 that fails or is interrupted is recorded as such and gets no tag. With --cli a new
 agent is made first: a branch, a worktree and no pane.
 
-Without --prompt and --prompt-file the prompt is read from standard input. A one-shot
-CLI cannot ask for permissions: grant the ones it needs in its own configuration.`,
+Without --prompt and --prompt-file the prompt is read from standard input. Where the
+CLI asks for a permission the turn waits for paw answer. claude and codex cannot ask
+without a terminal: grant what they need in their own configuration.`,
 			exitUsage, exitRefused, "5    the turn failed", exitNotFound, "11   the agent's CLI runs, or another paw holds a lock", exitMissing, exitBroken),
 		Example: `  paw run claude --prompt "fix the failing test"
   paw run codex --type review < prompt.md
