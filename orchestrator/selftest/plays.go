@@ -110,7 +110,9 @@ const hookLag = 5 * time.Second
 // question makes the CLI ask for a permission. paw must report the question and refuse to type a
 // prompt meanwhile.
 func (p *player) question(ctx context.Context) (string, error) {
-	before := p.last(ctx).Number
+	before, each := p.last(ctx).Number, p.manners.AsksEach
+	p.manners.AsksEach = false // here the question is looked at
+	defer func() { p.manners.AsksEach = each }()
 	if err := p.send(ctx, "do: ask touch granted.txt\ndo: say Granted."); err != nil {
 		return "", err
 	}
