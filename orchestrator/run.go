@@ -118,6 +118,9 @@ func (r *headlessTurn) begin(ctx context.Context) error {
 // close writes the end of the turn to the log, and returns the error for the user.
 func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 	answer, failed := turnResult(r.cli, end)
+	if failed == nil {
+		failed = r.silentError(ctx)
+	}
 	var failure error
 	err := turns.Change(ctx, r.Agent, func(t *turns.Recorder) error {
 		if found, err := r.cli.Conversation(ctx, r.spec); err == nil && found.Transcript != "" && found.Transcript != t.Record.TranscriptPath {
@@ -142,6 +145,20 @@ func (r *headlessTurn) close(ctx context.Context, end cli.Ended) error {
 		return errs.New(errs.Failed, "%s: turn %d: %w", r.Record.Name, r.one.Number(), err).Hint("paw recover %s", r.Session.Name)
 	}
 	return failure
+}
+
+// silentError returns the error that only the CLI's own record has of the turn: copilot tells of it as of an answer.
+func (r *headlessTurn) silentError(ctx context.Context) *turn.Abort {
+	if !r.cli.Facts().SilentErrors {
+		return nil
+	}
+	last := r.one.Record()
+	last.Conversation = r.spec.ConversationID
+	seen, err := r.cli.Observe(ctx, r.spec, &last)
+	if err != nil || seen.Ended == nil || seen.Ended.Kind != turn.KindError {
+		return nil
+	}
+	return &turn.Abort{Reason: turn.ReasonError, ErrorType: seen.Ended.ErrorType, Message: seen.Ended.Message}
 }
 
 // interrupted returns the error of a turn that the user interrupted.

@@ -309,19 +309,6 @@ func (chat) limit(h http.Header, until time.Time) any {
 	}}
 }
 
-// limit is the daily limit of an API key. After some retries gemini asks the user what to do.
 func (gemini) limit(_ http.Header, until time.Time) any {
-	const about = "type.googleapis.com/google.rpc."
-	return object{"error": object{
-		"code": http.StatusTooManyRequests, "status": "RESOURCE_EXHAUSTED",
-		"message": "You exceeded your current quota, please check your plan and billing details.",
-		"details": list{
-			object{"@type": about + "QuotaFailure", "violations": list{object{
-				"quotaMetric": "generativelanguage.googleapis.com/generate_content_free_tier_requests",
-				"quotaId":     "GenerateRequestsPerDayPerProjectPerModel-FreeTier", "quotaValue": "50",
-				"quotaDimensions": object{"location": "global", "model": Model},
-			}}},
-			object{"@type": about + "RetryInfo", "retryDelay": strconv.Itoa(seconds(until)) + "s"},
-		},
-	}}
+	return gemini{}.failure(http.StatusTooManyRequests, "You exceeded your current quota. Please retry in "+strconv.Itoa(seconds(until))+"s.")
 }
