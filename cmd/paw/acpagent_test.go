@@ -52,6 +52,10 @@ func runACPAgent(argv []string) {
 			}
 		}
 	}
+	if a.is("--resume") && a.is("--refuses") { // as gemini
+		fmt.Fprintln(os.Stderr, "Error resuming session: none of that id")
+		os.Exit(42)
+	}
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -61,6 +65,14 @@ func runACPAgent(argv []string) {
 		}
 	}
 	os.Exit(0)
+}
+
+// name is gemini's where it takes gemini's options.
+func (a *acpAgent) name() string {
+	if a.is("--acp") {
+		return "gemini-cli"
+	}
+	return "standin"
 }
 
 func (a *acpAgent) is(option string) bool { return slices.Contains(a.options, option) }
@@ -86,7 +98,7 @@ func (a *acpAgent) take(m acpMessage) {
 			os.Exit(7)
 		}
 		fmt.Println("chatter that is no JSON")
-		a.send(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":%v}}}`, m.ID, !a.is("--noload"))
+		a.send(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":1,"agentInfo":{"name":"%s"},"agentCapabilities":{"loadSession":%v}}}`, m.ID, a.name(), !a.is("--noload"))
 	case "session/new":
 		if a.is("--login") {
 			a.send(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"Authentication required"}}`, m.ID)

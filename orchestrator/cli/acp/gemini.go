@@ -19,11 +19,20 @@ func (s Session) options() []string {
 	return []string{"--resume", s.ID}
 }
 
-// awaitMinute waits until the minute is over in which the conversation began. gemini names the file after the minute, and begins it
-// anew where it opens the conversation in the same one.
-func (s Session) awaitMinute(ctx context.Context) {
+// noSession is gemini's exit code where there is no such conversation, as after an Esc in the first turn.
+const noSession = 42
+
+// refused reports whether gemini has ended because it cannot open the conversation.
+func (s Session) refused(code int) bool { return s.Agent == gemini && code == noSession }
+
+// awaitMinute waits until the minute is over in which the conversation began, or gemini has ended. gemini names the file after the
+// minute, and begins it anew where it opens the conversation in the same one.
+func (s Session) awaitMinute(ended <-chan struct{}) {
 	if s.Agent == gemini {
-		poll.Sleep(ctx, time.Until(s.Began.Truncate(time.Minute).Add(time.Minute)))
+		select {
+		case <-time.After(time.Until(s.Began.Truncate(time.Minute).Add(time.Minute))):
+		case <-ended:
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 
 // open opens the conversation, and tells the user where that fails.
 func (p *program) open(ctx context.Context, before Session) {
-	before.awaitMinute(ctx)
+	before.awaitMinute(p.child.ended)
 	ctx, cancel := context.WithTimeoutCause(ctx, openPatience, errors.New("it does not answer"))
 	defer cancel()
 	p.session, p.failed = p.child.Open(ctx, p.dir, before.ID)
@@ -118,7 +118,12 @@ func (p *program) open(ctx context.Context, before Session) {
 	close(p.opened)
 	switch {
 	case p.failed != nil:
-		p.do(ctx, func() { p.dialogue.Leave(p.exit(p.failed)) })
+		end := p.exit(p.failed)
+		if before.refused(end.Code) {
+			before.Loads = false
+			p.record.Append(plain.Entry{Type: typeSession, Content: string(encoded(before))})
+		}
+		p.do(ctx, func() { p.dialogue.Leave(end) })
 	case p.session.Anew != "":
 		p.do(ctx, func() { p.dialogue.Tell(anew + p.session.Anew) })
 	}
