@@ -98,6 +98,10 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	p.record.Emit(plain.Entry{Event: plain.Started, Directory: dir, PID: os.Getpid()})
 	d.Print(l.Name + " in " + dir + "\nEsc interrupts, Ctrl-D leaves.\n")
 	code := d.Talk(l.Prompt, signals) // without a terminal it ends with the turn
+	if before.refused(code) {
+		before.Loads = false
+		p.record.Append(plain.Entry{Type: typeSession, Content: string(encoded(before))})
+	}
 	p.record.Emit(plain.Entry{Event: plain.Exited, Code: &code})
 	return code, nil
 }
@@ -118,12 +122,7 @@ func (p *program) open(ctx context.Context, before Session) {
 	close(p.opened)
 	switch {
 	case p.failed != nil:
-		end := p.exit(p.failed)
-		if before.refused(end.Code) {
-			before.Loads = false
-			p.record.Append(plain.Entry{Type: typeSession, Content: string(encoded(before))})
-		}
-		p.do(ctx, func() { p.dialogue.Leave(end) })
+		p.do(ctx, func() { p.dialogue.Leave(p.exit(p.failed)) })
 	case p.session.Anew != "":
 		p.do(ctx, func() { p.dialogue.Tell(anew + p.session.Anew) })
 	}
