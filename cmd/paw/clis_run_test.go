@@ -3,6 +3,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -64,8 +66,14 @@ func TestCLIsRun(t *testing.T) {
 			show("success", "log", "-1", "--format=%(trailers:key=outcome,valueonly)", "HEAD~")
 
 			if acpCommands[cli] != nil {
+				config := filepath.Join(w.root, "home/.config/paw/config.toml")
+				allowed, err := os.ReadFile(config)
+				if err != nil {
+					t.Fatal(err)
+				}
 				w.write(w.root, "home/.config/paw/config.toml", "")
 				asksInRun(t, w)
+				w.write(w.root, "home/.config/paw/config.toml", string(allowed))
 			}
 			if out := run(5, "do: fail 400 scripted overload", cli); !strings.Contains(out.stderr, "scripted overload") {
 				t.Errorf("the error is not told:\n%s", out.stderr)
