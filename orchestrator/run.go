@@ -154,8 +154,8 @@ func (r *headlessTurn) silentError(ctx context.Context) *turn.Abort {
 	}
 	last := r.one.Record()
 	last.Conversation = r.spec.ConversationID
-	seen, err := r.cli.Observe(ctx, r.spec, &last)
-	if err != nil || seen.Ended == nil || seen.Ended.Kind != turn.KindError {
+	seen, _ := r.cli.Observe(ctx, r.spec, &last) // without a record the answer counts
+	if seen.Ended == nil || seen.Ended.Kind != turn.KindError {
 		return nil
 	}
 	return &turn.Abort{Reason: turn.ReasonError, ErrorType: seen.Ended.ErrorType, Message: seen.Ended.Message}

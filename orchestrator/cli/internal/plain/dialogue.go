@@ -143,7 +143,7 @@ func (d *Dialogue) step(signals <-chan os.Signal) {
 		d.press(k)
 		return
 	}
-	if listening && d.closed && !d.raw && !(d.asking && d.Waits) {
+	if awaits := d.asking && d.Waits; listening && d.closed && !d.raw && !awaits {
 		d.endOfInput()
 		return
 	}
