@@ -48,7 +48,7 @@ var authorities = map[string]authority{
 	"queue.max": lowers, "queue.starts": lowers, "queue.keep_days": usersAlone,
 	"limits.then": usersAlone, "limits.times": usersAlone, "limits.prompt": usersAlone,
 	"clis.*.acp": replaces, "clis.*.command": replaces, "clis.*.resume": replaces, "clis.*.args": replaces, "clis.*.prompt": replaces,
-	"clis.*.env": replaces, "clis.*.git_writable": replaces,
+	"clis.*.env": replaces, "clis.*.git_writable": replaces, "clis.*.hooks": replaces,
 	"presets.*.cli": yields, "presets.*.branches": yields, "presets.*.base": yields,
 	"prompts.*":   yields,
 	"hosts.*.ssh": usersAlone, "hosts.*.repos": usersAlone, "hosts.*.paw": usersAlone, "hosts.*.env": usersAlone, "hosts.*.patience": usersAlone,
@@ -123,6 +123,7 @@ command = ["other"]
 resume  = ["other"]
 args    = []
 prompt  = "arg"
+hooks   = "none"
 env     = { KEY = "other", OTHER = "other" }
 [presets.pair]
 cli = ["demo", "two=demo"]

@@ -182,8 +182,11 @@ type CLI struct {
 	GitWritable bool `toml:"git_writable,omitempty" json:"git_writable,omitempty"`
 }
 
-// HooksClaude is the value of CLI.Hooks.
-const HooksClaude = "claude"
+// Values of CLI.Hooks; HooksNone is that of a CLI without the key.
+const (
+	HooksClaude = "claude"
+	HooksNone   = "none"
+)
 
 // Values of CLI.Prompt.
 const (

@@ -163,6 +163,7 @@ command = ["mycli", "--flag"]
 resume  = ["--resume", "{id}"]
 args    = ["--quiet"]
 prompt  = "send"
+hooks   = "claude"
 env     = { KEY = "value", OTHER = "" }
 
 [presets.pair]
@@ -199,7 +200,7 @@ var everythingSet = Config{
 		"kimi":  {ACP: []string{"kimi", "acp"}},
 		"mycli": {
 			Command: []string{"mycli", "--flag"}, Resume: []string{"--resume", "{id}"}, Args: []string{"--quiet"},
-			Prompt: "send", Env: map[string]string{"KEY": "value", "OTHER": ""},
+			Prompt: "send", Hooks: "claude", Env: map[string]string{"KEY": "value", "OTHER": ""},
 		},
 	},
 	Presets: map[string]Preset{
@@ -224,7 +225,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
 		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell", "queue.max", "queue.starts", "queue.keep_days",
 		"limits.then", "limits.times", "limits.prompt",
-		"clis.codex.git_writable", "clis.kimi.acp", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.env",
+		"clis.codex.git_writable", "clis.kimi.acp", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.hooks", "clis.mycli.env",
 		"presets.pair.cli", "presets.pair.branches", "presets.pair.base", "prompts.tests-first",
 		"hosts.gpu.ssh", "hosts.gpu.repos", "hosts.gpu.paw", "hosts.gpu.env", "hosts.gpu.patience",
 	}}}

@@ -95,7 +95,7 @@ var settings = []setting{
 	{key: "clis.*.resume", text: checkText, repository: replaces, trust: always},
 	{key: "clis.*.args", text: checkText, repository: replaces, trust: always},
 	// The other keys of a CLI that the user has not set up need trust already.
-	{key: "clis.*.hooks", text: oneOf(HooksClaude), repository: replaces, trust: func(v, now any) bool { return now != "" && differs(v, now) }},
+	{key: "clis.*.hooks", text: oneOf(HooksClaude, HooksNone), repository: replaces, trust: func(v, now any) bool { return now != "" && differs(v, now) }},
 	{key: "clis.*.prompt", text: oneOf(PromptArg, PromptSend), repository: replaces, trust: func(v, now any) bool { return now != "" && differs(v, now) }},
 	{key: "clis.*.env", text: checkText, repository: replaces, trust: always},
 	{key: "clis.*.git_writable", repository: replaces, trust: set},

@@ -70,7 +70,7 @@ func New(cfg map[string]config.CLI) Set {
 // customOf returns the driver of a CLI that only the configuration describes.
 func customOf(name string, c config.CLI) cli.Driver {
 	one := custom{cli.Named{Of: name, Known: factsOf(c)}, c}
-	if c.Hooks == "" {
+	if c.Hooks != config.HooksClaude {
 		return one
 	}
 	one.Known.Turns, one.Known.Unseen = "from its hooks", false
