@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/inbox"
 	"paw/orchestrator/cli/internal/plain"
@@ -86,6 +87,7 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	defer cancel()
 	if l.Prompt != "" {
 		p.record.Copy, out = out, io.Discard
+		go orphaned(ctx, signals)
 	}
 	d := plain.NewDialogue(l.Name, p.record, in, out)
 	defer d.Close()
@@ -104,6 +106,16 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	}
 	p.record.Emit(plain.Entry{Event: plain.Exited, Code: &code})
 	return code, nil
+}
+
+// orphaned ends a turn without a terminal once the paw that began it is gone: nobody would see its questions.
+func orphaned(ctx context.Context, signals chan<- os.Signal) {
+	for parent := os.Getppid(); os.Getppid() == parent; poll.Sleep(ctx, time.Second) {
+		if ctx.Err() != nil {
+			return
+		}
+	}
+	signals <- syscall.SIGTERM
 }
 
 // open opens the conversation, and tells the user where that fails.
