@@ -54,11 +54,11 @@ func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	if len(o.CLIs) == 0 {
-		line := lineOf(cmd, nil)
+		e := errs.New(errs.Usage, "which CLIs? pass --cli")
 		if len(s.Agents) > 0 {
-			line += " --cli " + s.Agents[0].CLI
+			e = e.Hint("%s", pasted(append(o.repeated(cmd, nil), "--cli", s.Agents[0].CLI)))
 		}
-		return errs.New(errs.Usage, "which CLIs? pass --cli").Hint("%s", line)
+		return e
 	}
 	if countTrue(from != "" || o.far != nil, o.Base != "", o.pull != "", o.WithChanges) > 1 {
 		return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")

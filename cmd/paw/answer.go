@@ -49,15 +49,16 @@ it is the only one that asks, or the one whose worktree you stand in.`, exitUsag
 }
 
 func (o *answerOptions) run(cmd *cobra.Command, args []string) error {
+	named, given := args[:min(len(args), 1)], args[min(len(args), 1):]
 	if len(args) == 1 && isAnswer(args[0]) && o.sessionHere().Agent(args[0]) == nil {
-		args = []string{"", args[0]}
+		named, given = nil, args
 	}
-	h, s, agent, err := o.answering(cmd, args)
+	h, s, agent, err := o.oneAgent(cmd, named)
 	if err != nil {
 		return err
 	}
-	if len(args) == 2 {
-		return o.answerWith(cmd, h, s, agent, args[1], o.id)
+	if len(given) > 0 {
+		return o.answerWith(cmd, h, s, agent, given[0], o.id)
 	}
 	asked, err := typing.LookAtQuestion(cmd.Context(), h, s, agent)
 	if err != nil {
@@ -81,20 +82,6 @@ func (o *answerOptions) run(cmd *cobra.Command, args []string) error {
 // unless an agent has this name.
 func isAnswer(word string) bool {
 	return word == "yes" || word == "no" || word == "always" || word != "" && strings.Trim(word, "0123456789,") == ""
-}
-
-// answering returns the agent whose question is answered: the named one, else the one agentMeant
-// finds.
-func (o *answerOptions) answering(cmd *cobra.Command, args []string) (*app.App, *session.Session, string, error) {
-	if len(args) > 0 && args[0] != "" {
-		return o.agent(cmd, args[0])
-	}
-	h, s, err := o.session(cmd)
-	if err != nil {
-		return nil, nil, "", err
-	}
-	agent, err := agentMeant(cmd, h, s)
-	return h, s, agent, err
 }
 
 func (o *answerOptions) answerWith(cmd *cobra.Command, h *app.App, s *session.Session, agent, answer, id string) error {
@@ -160,7 +147,7 @@ func (c completion) answer() (words []string) {
 
 // askingWords completes the agents that wait for an answer, or all agents if none waits.
 func (c completion) askingWords() []string {
-	statuses := c.statuses(newQuestion(c.cmd, c.h, nil).name)
+	statuses := c.statuses(c.question(c.cmd, c.h, nil).name)
 	all := describedAgents(statuses, nil)
 	for i := range statuses {
 		statuses[i].Agents = slices.DeleteFunc(statuses[i].Agents, func(ag observe.AgentStatus) bool { return !asksUser(ag) })

@@ -130,7 +130,7 @@ func (o *checkOptions) checked(cmd *cobra.Command, args []string) (agents, comma
 	if err != nil {
 		return nil, nil, err
 	}
-	agent, err := agentMeant(cmd, h, s, args[0])
+	agent, err := o.agentMeant(cmd, h, s)
 	return []string{s.Name + "/" + agent}, args, err
 }
 

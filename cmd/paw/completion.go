@@ -173,7 +173,7 @@ func (c completion) sessionsAndAgents() []string {
 	if len(c.args) == 0 {
 		return append(c.agentWords(nil), c.sessions()...)
 	}
-	s, given, err := newQuestion(c.cmd, c.h, c.args).sessionAndAgents()
+	s, given, err := c.question(c.cmd, c.h, c.args).sessionAndAgents()
 	if err != nil || s == nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (c completion) sessionsAndAgents() []string {
 // agentWords returns the agents of the session that --session names, else of the sessions of the
 // current directory, without the agents in given.
 func (c completion) agentWords(given []string) []string {
-	return describedAgents(c.statuses(newQuestion(c.cmd, c.h, nil).name), given)
+	return describedAgents(c.statuses(c.question(c.cmd, c.h, nil).name), given)
 }
 
 // statuses returns the status of the named session or, without a name, of the sessions of the current

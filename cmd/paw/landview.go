@@ -258,7 +258,7 @@ func listWord(l landing.Stand) string {
 
 // undoLanding runs paw land --undo [ID].
 func (a *invocation) undoLanding(cmd *cobra.Command, args []string, dryRun bool) error {
-	if len(args) == 1 && (suggester{a}).sessionHere().Agent(args[0]) != nil {
+	if len(args) == 1 && a.sessionHere().Agent(args[0]) != nil {
 		return errs.New(errs.Usage, "%s: is an agent; --undo takes the number of a landing", args[0]).Hint("paw undo %s", args[0])
 	}
 	id, err := landingID(cmd, args)

@@ -75,11 +75,11 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 			return usagef(cmd, "--%s goes with --grep", flag)
 		}
 	}
-	args, number, err := o.turnNamed(cmd, args)
+	h, s, agent, named, err := o.agentAndTurn(cmd, args)
 	if err != nil {
 		return err
 	}
-	h, s, agent, err := o.oneAgent(cmd, args)
+	number, err := o.turnNamed(cmd, args, named)
 	if err != nil {
 		return err
 	}
@@ -102,39 +102,21 @@ func (o *logOptions) run(cmd *cobra.Command, args []string) error {
 	})
 }
 
-// turnNamed returns the number of the turn that --turn, AGENT@N or AGENT N name, nil for none, and
-// the words without it. A number alone is of the agent that is meant.
-func (o *logOptions) turnNamed(cmd *cobra.Command, args []string) (words []string, number *int, err error) {
-	if cmd.Flags().Changed("turn") {
-		number = &o.turn
+// turnNamed returns the number of the turn that --turn or a word names, nil for none.
+func (o *logOptions) turnNamed(cmd *cobra.Command, args []string, named string) (*int, error) {
+	flag := cmd.Flags().Changed("turn")
+	n, err := strconv.Atoi(named)
+	switch {
+	case named == "" && flag:
+		return &o.turn, nil
+	case named == "":
+		return nil, nil
+	case flag:
+		return nil, usagef(cmd, "%s: names a turn, and so does --turn", strings.Join(args, " "))
+	case err != nil:
+		return nil, usagef(cmd, "%s: not the number of a turn", named)
 	}
-	if len(args) == 1 && number == nil && args[0] != "" && isTurns(args[0]) && o.sessionHere().Agent(args[0]) == nil {
-		h, s, err := o.session(cmd)
-		if err != nil {
-			return nil, nil, err
-		}
-		agent, err := agentMeant(cmd, h, s, args[0])
-		if err != nil {
-			return nil, nil, err
-		}
-		args = []string{s.Name + "/" + agent, args[0]}
-	}
-	if n := len(args) - 1; n > 0 && number == nil && isTurns(args[n]) { // N behind the agent, as in paw diff
-		args = append(args[:n-1:n-1], args[n-1]+"@"+args[n])
-	}
-	if last := len(args) - 1; last >= 0 {
-		agent, n, err := splitTurn(cmd, args[last])
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case n != "" && number != nil:
-			return nil, nil, usagef(cmd, "%s: names a turn, and so does --turn", args[last])
-		case n != "":
-			o.turn, _ = strconv.Atoi(n)
-			number, args[last] = &o.turn, agent
-		}
-	}
-	return args, number, nil
+	return &n, nil
 }
 
 var roleColours = map[history.Role]string{

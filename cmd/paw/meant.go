@@ -19,8 +19,8 @@ import (
 
 // agentMeant returns the agent that a command without an agent means: the agent whose pane or
 // worktree the user is in, else the session's only agent; for paw answer, the only agent that has a
-// question. behind are the words for the hints of whichAgent.
-func agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) (string, error) {
+// question.
+func (a *invocation) agentMeant(cmd *cobra.Command, h *app.App, s *session.Session) (string, error) {
 	if here := h.Place().Agent(s); here != "" {
 		return here, nil
 	}
@@ -28,7 +28,7 @@ func agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...st
 		return s.Agents[0].Name, nil
 	}
 	if cmd.Name() != "answer" {
-		return "", whichAgent(cmd.Context(), cmd, h, s, behind...)
+		return "", a.whichAgent(cmd, h, s)
 	}
 	asking := agentsThat(cmd.Context(), h, s, asksUser)
 	switch len(asking) {
@@ -37,7 +37,7 @@ func agentMeant(cmd *cobra.Command, h *app.App, s *session.Session, behind ...st
 	case 1:
 		return asking[0], nil
 	}
-	return "", whichAgent(cmd.Context(), cmd, h, s)
+	return "", a.whichAgent(cmd, h, s)
 }
 
 func asksUser(ag observe.AgentStatus) bool { return ag.State == session.StateWaitingInput }
@@ -60,9 +60,8 @@ const maxAgentHints = 3
 
 // whichAgent returns the error for a command that names none of several agents. Its hints name the
 // likeliest agents: for paw answer those with a question; for commands about work those with work
-// to review, then those that have done any. behind are the words that follow the agent in each
-// hint.
-func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.Session, behind ...string) error {
+// to review, then those that have done any.
+func (a *invocation) whichAgent(cmd *cobra.Command, h *app.App, s *session.Session) error {
 	if len(s.Agents) == 0 {
 		return errs.New(errs.Usage, "%s: has no agents", s.Name)
 	}
@@ -78,7 +77,7 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 	}
 	var names []string
 	for _, is := range sense {
-		names = app.Once(append(names, agentsThat(ctx, h, s, is)...))
+		names = app.Once(append(names, agentsThat(cmd.Context(), h, s, is)...))
 	}
 	if len(names) == 0 {
 		names = app.AgentNames(s)
@@ -89,7 +88,7 @@ func whichAgent(ctx context.Context, cmd *cobra.Command, h *app.App, s *session.
 	}
 	e := errs.New(errs.Usage, "which agent? %s has %s", s.Name, listed)
 	for _, name := range names[:min(len(names), maxAgentHints)] {
-		e = e.Hint("%s", lineOf(cmd, append([]string{s.Name + "/" + name}, behind...), app.Without("session"))) // the name has it
+		e = e.Hint("%s", a.lineWith(cmd, nil, h.Place().Name(s, name)))
 	}
 	return e
 }
@@ -100,7 +99,7 @@ func (a *invocation) sessionAndAgents(cmd *cobra.Command, args []string) (*app.A
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
+	s, agents, err := a.question(cmd, h, args).sessionAndAgents()
 	if err == nil && s == nil {
 		err = h.Place().None()
 	}
@@ -116,31 +115,34 @@ func (a *invocation) oneAgent(cmd *cobra.Command, args []string) (*app.App, *ses
 	if err != nil {
 		return nil, nil, "", err
 	}
-	agent, err := agentMeant(cmd, h, s)
+	agent, err := a.agentMeant(cmd, h, s)
 	return h, s, agent, err
 }
 
 // agentAndTurn reads [AGENT[@N]] [N]. If no agent is named, it is the one of oneAgent; the turn is
 // "" if none is named.
 func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agent, number string, err error) {
-	if len(args) == 0 {
-		h, s, agent, err = a.oneAgent(cmd, nil)
-		return h, s, agent, "", err
+	alone := len(args) == 1 && a.turnAlone(cmd, args[0]) // as in paw diff 2
+	switch {
+	case alone:
+		number = args[0]
+	case len(args) > 0:
+		agent, number, err = splitTurn(cmd, args[0])
 	}
-	if h, s, agent, number, err = a.turnAlone(cmd, args); err != nil || s != nil {
-		return h, s, agent, number, err
-	}
-	word, number, err := splitTurn(cmd, args[0])
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, nil, "", "", err
-	}
-	if len(args) > 1 && number != "" {
+	case len(args) > 1 && number != "":
 		return nil, nil, "", "", usagef(cmd, "%s: names a turn, and so does %s", args[0], args[1])
-	}
-	if len(args) > 1 {
+	case len(args) > 1:
 		number = args[1]
 	}
-	if h, s, agent, err = a.agent(cmd, word); err == nil && number == lastTurn {
+	if alone || len(args) == 0 {
+		h, s, agent, err = a.oneAgent(cmd, nil)
+	} else {
+		h, s, agent, err = a.agent(cmd, agent)
+	}
+	if err == nil && number == lastTurn {
 		number, err = lastTurnOf(cmd, h, s, agent)
 	}
 	return h, s, agent, number, err
@@ -149,20 +151,9 @@ func (a *invocation) agentAndTurn(cmd *cobra.Command, args []string) (h *app.App
 // lastTurn stands for the number of an agent's last turn.
 const lastTurn = "last"
 
-// turnAlone reads a command line that has a turn and no agent, as in paw diff 2. The session is nil
-// if the word is something else.
-func (a *invocation) turnAlone(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agent, number string, err error) {
-	if number = args[0]; len(args) > 1 || number == "" || !isTurns(number) && number != lastTurn || cmd.Name() != "diff" && cmd.Name() != "rewind" {
-		return nil, nil, "", "", nil
-	}
-	h, s, err = a.session(cmd)
-	if err != nil || s.Agent(number) != nil {
-		return nil, nil, "", "", err
-	}
-	if agent, err = agentMeant(cmd, h, s, number); err == nil && number == lastTurn {
-		number, err = lastTurnOf(cmd, h, s, agent)
-	}
-	return h, s, agent, number, err
+// turnAlone reports whether the only word of a command is a turn, and no agent.
+func (a *invocation) turnAlone(cmd *cobra.Command, word string) bool {
+	return word != "" && (isTurns(word) || word == lastTurn) && slices.Contains([]string{"diff", "rewind", "log"}, cmd.Name()) && a.sessionHere().Agent(word) == nil
 }
 
 // lastTurnOf returns the number of an agent's last finished turn.

@@ -59,7 +59,7 @@ func (o *purgeOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, _, err := question{App: h, cmd: cmd, name: name, strict: true}.agents(nil)
+	s, _, err := question{App: h, asked: o.invocation, cmd: cmd, name: name, strict: true}.agents(nil)
 	if err != nil && name == "" && exitCode(err) == int(errs.NotFound) {
 		fmt.Fprintln(o.stdout, "no session here; nothing to purge")
 		return nil

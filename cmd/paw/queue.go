@@ -158,12 +158,12 @@ func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.
 	if h, err = o.paw(); err != nil {
 		return nil, nil, nil, nil, err
 	}
-	q, changed := newQuestion(cmd, h, args), cmd.Flags().Changed
+	q, changed := o.question(cmd, h, args), cmd.Flags().Changed
 	named := namesFirst(cmd, args) && !changed("cli")
 	known := len(args) > 0 && cmd.ArgsLenAtDash() != 0 && !changed("plan") && !changed("issue") && !changed("issues") && q.addresses(args[0])
 	if !named && !known {
 		if s, _, err = q.agents(nil); err == nil {
-			o.From = q.within(s, o.From)
+			o.From = strings.TrimPrefix(o.From, s.Name+"/")
 		}
 		return h, s, nil, args, err
 	}
@@ -173,12 +173,12 @@ func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.
 	}
 	switch {
 	case err != nil && named && len(args) > 1:
-		err = errs.WithHints(err, lineOf(cmd, append([]string{"--"}, args...)))
+		err = errs.WithHints(err, pasted(slices.Concat(o.repeated(cmd, args), []string{"--"}, args)))
 	case err != nil:
 	case len(args) == 1 && o.file == "":
 		err = usagef(cmd, "%s: is an agent; what is it to be asked?", args[0])
 	case cmd.ArgsLenAtDash() != 1:
-		err = refuseNames(cmd, s, agents, args[1:])
+		err = o.refuseNames(cmd, h.Place(), s, args)
 	}
 	return h, s, app.Once(agents), args[1:], err
 }

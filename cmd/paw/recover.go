@@ -50,7 +50,7 @@ that names both the session you stand in and an agent of it is the session.`, ex
 }
 
 func (o *recoverOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
-	if q := newQuestion(cmd, h, args); len(args) > 0 || q.name != "" {
+	if q := o.question(cmd, h, args); len(args) > 0 || q.name != "" {
 		s, agents, err := q.sessionAndAgents()
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ unless they are copies of the main checkout's. Agents that it has started stay.`
 }
 
 func (o *removeOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
-	q := newQuestion(cmd, h, args)
+	q := o.question(cmd, h, args)
 	q.strict = true
 	s, agents, err := q.agents(args)
 	if err != nil {

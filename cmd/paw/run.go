@@ -43,7 +43,7 @@ without a terminal: grant what they need in their own configuration.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return errs.New(errs.Usage, "%s: paw run takes its prompt with --prompt", strings.Join(args[1:], " ")).
-					Hint("%s --prompt %s", lineOf(cmd, args[:1]), errs.Quote(strings.Join(args[1:], " ")))
+					Hint("%s", pasted(append(a.repeated(cmd, args[1:]), "--prompt", strings.Join(args[1:], " "))))
 			}
 			return nil
 		},

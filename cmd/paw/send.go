@@ -136,7 +136,7 @@ func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *
 		if err := app.RequireAgents(s, agents...); err != nil {
 			return nil, nil, nil, nil, err
 		}
-		if err := refuseNames(cmd, s, agents, args[1:]); err != nil && cmd.ArgsLenAtDash() != 1 {
+		if err := o.refuseNames(cmd, h.Place(), s, args); err != nil && cmd.ArgsLenAtDash() != 1 {
 			return nil, nil, nil, nil, err
 		}
 		return h, s, app.Once(agents), args[1:], nil
@@ -199,22 +199,21 @@ func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Sessi
 // refuseNames refuses a prompt whose first word is the name of another agent of the session: the
 // user may have meant to send the prompt to that agent as well. A quoted text of several words, and
 // any text after --, is a prompt.
-func refuseNames(cmd *cobra.Command, s *session.Session, agents, text []string) error {
-	if len(text) == 0 {
+func (a *invocation) refuseNames(cmd *cobra.Command, here app.Place, s *session.Session, args []string) error {
+	if len(args) < 2 {
 		return nil
 	}
-	var more []string
-	for _, word := range strings.Split(text[0], ",") {
-		name := strings.TrimPrefix(word, s.Name+"/")
-		if s.Agent(name) == nil || slices.Contains(agents, name) {
+	agents, more := eachOf(args[:1]), eachOf(args[1:2])
+	for i, word := range more {
+		more[i] = strings.TrimPrefix(word, s.Name+"/")
+		if s.Agent(more[i]) == nil || slices.Contains(agents, word) || slices.Contains(agents, s.Name+"/"+more[i]) {
 			return nil
 		}
-		more = append(more, name)
 	}
-	to := s.Name + "/" + strings.Join(agents, ",")
-	e := errs.New(errs.Usage, "%s: is an agent of %s; is it to get the prompt, or the first word of it?", text[0], s.Name)
-	both := append([]string{to + "," + strings.Join(more, ",")}, text[1:]...)
-	return e.Hint("%s", lineOf(cmd, both)).Hint("%s", lineOf(cmd, append([]string{to, "--"}, text...)))
+	e := errs.New(errs.Usage, "%s: is an agent of %s; is it to get the prompt, or the first word of it?", args[1], s.Name)
+	typed := a.repeated(cmd, args)
+	both := append([]string{args[0] + "," + strings.Join(more, ",")}, args[2:]...)
+	return e.Hint("%s", pasted(slices.Concat(typed, both))).Hint("%s", pasted(slices.Concat(typed, args[:1], []string{"--"}, args[1:])))
 }
 
 // leftToSend adds a hint to the error of a prompt that reached only some of several agents: the

@@ -123,21 +123,24 @@ func (o *startOptions) noWords(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	names, text := args, ""
+	names, text := args, []string(nil)
 	if i := slices.IndexFunc(args, func(word string) bool { return strings.Contains(word, " ") }); i >= 0 {
-		names, text = args[:i], " --prompt "+errs.Quote(strings.Join(args[i:], " "))
+		names, text = args[:i], []string{"--prompt", strings.Join(args[i:], " ")}
 	}
 	e := errs.New(errs.Usage, "%s: %s takes CLIs with --cli", strings.Join(args, " "), cmd.CommandPath())
+	line := func(words ...string) { e = e.Hint("%s", pasted(slices.Concat(o.repeated(cmd, args), words, text))) }
 	if len(o.CLIs) == 1 && len(names) == 1 && !strings.ContainsAny(names[0]+o.CLIs[0], "=,") {
-		e = e.Hint("%s", lineOf(cmd, nil, app.With("cli", names[0]+"="+o.CLIs[0]))+text)
+		if with := retyped(slices.Concat(o.repeated(cmd, args), text), o.CLIs[0], names[0]+"="+o.CLIs[0]); with != "" {
+			e = e.Hint("%s", with)
+		}
 	}
 	switch here := o.sessionHere(); {
 	case len(names) == 0:
-		e = e.Hint("%s", lineOf(cmd, nil)+text)
+		line()
 	case !slices.ContainsFunc(eachOf(names), o.noCLI):
-		e = e.Hint("%s", lineOf(cmd, nil)+" --cli "+errs.Quote(strings.Join(names, ","))+text)
+		line("--cli", strings.Join(names, ","))
 	case len(o.CLIs) > 0 && len(names) == 1 && cmd.Flags().Lookup("name") != nil:
-		e = e.Hint("%s", lineOf(cmd, nil, app.With("name", names[0]))+text)
+		line("--name", names[0])
 	case len(args) == 1 && (here.Name == args[0] || here.Agent(args[0]) != nil):
 		e = e.Hint("paw recover %s", args[0])
 	case len(e.Hints) == 0:
@@ -223,7 +226,7 @@ func meantByStart(statuses []observe.SessionStatus) (observe.SessionStatus, erro
 func (o *startOptions) chooseCLIs(cmd *cobra.Command, h *app.App) ([]string, error) {
 	installed := installedCLIs(cmd.Context(), h)
 	if !o.interactive() {
-		return nil, errs.New(errs.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("%s", lineOf(cmd, nil, app.With("cli", installed[0])))
+		return nil, errs.New(errs.Usage, "which CLIs? installed: %s", strings.Join(installed, ", ")).Hint("%s", pasted(append(o.repeated(cmd, nil), "--cli", installed[0])))
 	}
 	preferred := installed[0]
 	fmt.Fprintln(o.stderr, "Installed CLIs:")

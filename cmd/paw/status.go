@@ -77,7 +77,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 }
 
 func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
-	name, agents, err := sessionToShow(cmd, h, args)
+	name, agents, err := o.sessionToShow(cmd, h, args)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (o *statusOptions) noteUnread(records []session.Unreadable) (problems []err
 
 // sessionToShow reads [NAME] [AGENT...]. A single word that is a session means all its agents, also
 // where an agent has that name.
-func sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string, agents []string, err error) {
+func (o *statusOptions) sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string, agents []string, err error) {
 	if len(words) == 0 && !cmd.Flag("session").Changed {
 		return "", nil, nil
 	}
@@ -160,7 +160,7 @@ func sessionToShow(cmd *cobra.Command, h *app.App, words []string) (name string,
 			return s.Name, nil, nil
 		}
 	}
-	s, agents, err := newQuestion(cmd, h, words).sessionAndAgents()
+	s, agents, err := o.question(cmd, h, words).sessionAndAgents()
 	if err != nil {
 		return "", nil, err
 	}

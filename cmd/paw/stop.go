@@ -53,7 +53,7 @@ func (o *stopOptions) run(cmd *cobra.Command, h *app.App, args []string) error {
 		}
 		return o.stopAll(cmd.Context(), h)
 	}
-	s, agents, err := newQuestion(cmd, h, args).sessionAndAgents()
+	s, agents, err := o.question(cmd, h, args).sessionAndAgents()
 	if err != nil {
 		return h.WithEnd(cmd.Context(), err)
 	}

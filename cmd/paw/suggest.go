@@ -17,16 +17,15 @@ import (
 type suggester struct{ *invocation }
 
 // hintsOf returns the hints of an error: the typed command line with the name that the error suggests in place of the wrong one,
-// and the hints that it has. Without any, for a name that cannot be or is taken, it is the help of the command.
+// and the hints that it has. Without any, for words that cannot be or a name that is taken, it is the help of the command.
 func (g suggester) hintsOf(err error) []string {
 	hints := app.HintsOf(err)
-	if line := g.instead(err); line != "" {
-		return append([]string{line}, hints...)
-	}
-	var name *session.NameError
 	var e *errs.Error
-	if len(hints) == 0 && g.ran != nil && (errors.As(err, &name) || errors.As(err, &e) && e.Instead.By != "") {
-		hints = []string{g.ran.CommandPath() + " --help"}
+	switch line := g.instead(err); {
+	case line != "":
+		return append([]string{line}, hints...)
+	case len(hints) == 0 && g.ran != nil && (exitCode(err) == int(errs.Usage) || errors.As(err, &e) && e.Instead.By != ""):
+		return []string{g.ran.CommandPath() + " --help"}
 	}
 	return hints
 }
@@ -51,8 +50,10 @@ func (g suggester) instead(err error) string {
 // retyped returns the typed command line with another name: in place of a whole word, of the value of a flag, or of an item of a
 // list, perhaps with a host or a session before it and a turn or a CLI behind it. Where the line has the name in several places,
 // or in none, it is not certain what was meant, and the result is "".
-func (g suggester) retyped(name, by string) string {
-	words, found := slices.Clone(g.typed), 0
+func (g suggester) retyped(name, by string) string { return retyped(g.typed, name, by) }
+
+func retyped(typed []string, name, by string) string {
+	words, found := slices.Clone(typed), 0
 	for i, word := range words {
 		if name == "" || by == "" || strings.Trim(by, "_=") == "" || strings.ContainsAny(word, " \t\n") { // a text
 			continue
@@ -87,14 +88,22 @@ func pasted(words []string) string {
 // everybody is the word that people type for all agents, although no agent has this name.
 const everybody = "all"
 
+// allOr returns the word that stands for an agent in a command: a flag, for an agent "all" of a command that has one.
+func allOr(command, agent string) string {
+	if agent == everybody && slices.Contains([]string{"land", "update", "send"}, command) {
+		return "--" + everybody
+	}
+	return agent
+}
+
 // retypedForAll returns a command line that does for all agents what was typed for an agent "all",
 // "" if there is none.
 func (g suggester) retypedForAll() string {
 	switch {
 	case g.ran == nil:
-	case slices.Contains([]string{"land", "update", "send"}, g.ran.Name()):
+	case allOr(g.ran.Name(), everybody) != everybody:
 		return g.retyped(everybody, "--"+everybody)
-	case slices.Contains([]string{"stop", "wait", "turns", "status", "usage", "forecast", "recover"}, g.ran.Name()) && slices.Contains(g.typed, everybody):
+	case slices.Contains([]string{"stop", "wait", "turns", "status", "usage", "forecast", "recover"}, g.ran.Name()):
 		return pasted(slices.DeleteFunc(slices.Clone(g.typed), func(word string) bool { return word == everybody }))
 	}
 	return ""
@@ -137,12 +146,29 @@ func typedFlags(cmd *cobra.Command) (flags []app.Flag) {
 	return flags
 }
 
-// lineOf returns the command line of cmd with other words and the flags that were typed, changed by flags. Without the flags,
-// a pasted line would do something else.
-func lineOf(cmd *cobra.Command, words []string, flags ...app.Flag) string {
-	line := cmd.CommandPath() + app.Flags(append(typedFlags(cmd), flags...))
-	for _, word := range words {
-		line += " " + errs.Quote(word)
-	}
-	return line
+// lineWith returns the typed command line without some of its words and with others behind the name of the command.
+func (a *invocation) lineWith(cmd *cobra.Command, without []string, words ...string) string {
+	typed := a.repeated(cmd, without)
+	return pasted(slices.Insert(typed, slices.Index(typed, cmd.CalledAs())+1, words...))
 }
+
+// repeated returns the typed words without some that follow the name of the command, and without --yes: who pastes a line has not
+// read the question.
+func (a *invocation) repeated(cmd *cobra.Command, without []string) []string {
+	at := slices.Index(a.typed, cmd.CalledAs()) + 1
+	words := slices.Clone(a.typed[:at])
+	for _, word := range a.typed[at:] {
+		if len(without) > 0 && word == without[0] {
+			without = without[1:]
+			continue
+		}
+		words = append(words, word)
+	}
+	if flag := cmd.Flag("yes"); flag == nil || !flag.Changed {
+		return words
+	}
+	return slices.DeleteFunc(words, func(word string) bool { return word == "--yes" || short(word) && strings.Contains(word, "y") })
+}
+
+// short reports whether a word has flags of one letter, as -rf has.
+func short(word string) bool { return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") }

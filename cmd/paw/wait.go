@@ -96,7 +96,7 @@ func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) er
 	o.Look = func(w *children.Waited) { line.look(w, h.Now()) }
 	here := func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error) {
 		own := o.WaitOptions
-		s, agents, err := newQuestion(cmd, h, agents).agents(agents)
+		s, agents, err := o.question(cmd, h, agents).agents(agents)
 		if err != nil {
 			return nil, err
 		}

@@ -17,14 +17,15 @@ import (
 // question finds the session and the agents that the words of a command line mean.
 type question struct {
 	*app.App
+	asked  *invocation
 	cmd    *cobra.Command
 	name   string   // session that --session names, "" for none
 	words  []string // words as typed
 	strict bool     // the command cannot be undone, so the only active session of several is not preferred
 }
 
-func newQuestion(cmd *cobra.Command, h *app.App, words []string) question {
-	q := question{App: h, cmd: cmd, words: words}
+func (a *invocation) question(cmd *cobra.Command, h *app.App, words []string) question {
+	q := question{App: h, asked: a, cmd: cmd, words: words}
 	if flag := cmd.Flags().Lookup("session"); flag != nil {
 		q.name = flag.Value.String()
 	}
@@ -55,7 +56,7 @@ func (a *invocation) agents(cmd *cobra.Command, words []string) (*app.App, *sess
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	s, agents, err := newQuestion(cmd, h, cmd.Flags().Args()).agents(words)
+	s, agents, err := a.question(cmd, h, cmd.Flags().Args()).agents(words)
 	return h, s, agents, err
 }
 
@@ -96,9 +97,8 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 		return nil, nil, err
 	}
 	if len(words) > 0 && len(having(here, words[:1])) == 0 {
-		at := slices.Index(q.words, words[0])
-		if s, err := q.Store.Load(words[0]); err == nil && s != nil && at >= 0 {
-			return nil, nil, errs.New(errs.Usage, "%s: is a session", s.Name).Hint("%s", q.line(s.Name, slices.Concat(q.words[:at], q.words[at+1:])))
+		if s, err := q.Store.Load(words[0]); err == nil && s != nil && slices.Contains(q.words, words[0]) {
+			return nil, nil, errs.New(errs.Usage, "%s: is a session", s.Name).Hint("%s", q.line(s.Name, s.Name))
 		}
 	}
 	if len(here) == 0 {
@@ -124,19 +124,6 @@ func (q question) addresses(word string) bool {
 	}
 	s, err := q.Store.Load(of)
 	return err == nil && s != nil && (s.Agent(word) != nil || of == word && len(s.Agents) == 1)
-}
-
-// within returns AGENT[@N] for SESSION/AGENT[@N] of the session s. Other words come back unchanged.
-func (q question) within(s *session.Session, word string) string {
-	name, number, numbered := strings.Cut(word, "@")
-	of, agent, both := strings.Cut(name, "/")
-	switch {
-	case !both || of != s.Name:
-		return word
-	case numbered:
-		return agent + "@" + number
-	}
-	return agent
 }
 
 // sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the current session, or the
@@ -177,7 +164,11 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	case len(owners) == 0 || len(owners) == 1 && owners[0].Name == named.Name && len(named.Agents) == 1:
 		return named, words[1:], nil
 	}
-	return nil, nil, q.bothWays(owners, named, words)
+	e := errs.New(errs.Usage, "%s: is an agent of %s, and a session", words[0], strings.Join(sessionNames(owners), " and "))
+	for _, s := range owners {
+		e = e.Hint("%s", q.line(s.Name))
+	}
+	return nil, nil, e.Hint("%s", q.line(named.Name, named.Name))
 }
 
 // eachOf splits words such as a,b, which name several.
@@ -242,43 +233,17 @@ func (q question) choose(here []*session.Session, agents []string) (*session.Ses
 		return nil, e
 	}
 	for _, s := range owners {
-		e.Hints = append(e.Hints, q.line(s.Name, q.words))
+		e.Hints = append(e.Hints, q.line(s.Name))
 	}
 	return nil, e
 }
 
-// line returns the command line with a session named, and with the flags that were typed.
-func (q question) line(name string, words []string) string {
-	words = withDash(q.cmd, words)
+// line returns the typed command line with a session named, and without the words that are left out.
+func (q question) line(name string, without ...string) string {
 	if q.cmd.Flags().Lookup("session") == nil {
-		return lineOf(q.cmd, append([]string{name}, words...))
+		return q.asked.lineWith(q.cmd, without, name)
 	}
-	return lineOf(q.cmd, words, app.With("session", name))
-}
-
-// withDash adds the -- that was typed, and what was typed behind it.
-func withDash(cmd *cobra.Command, words []string) []string {
-	dash := cmd.ArgsLenAtDash()
-	if dash < 0 {
-		return words
-	}
-	behind := cmd.Flags().Args()[dash:]
-	if n := len(words) - len(behind); n >= 0 && slices.Equal(words[n:], behind) {
-		words = words[:n]
-	}
-	return slices.Concat(words, []string{"--"}, behind)
-}
-
-// bothWays returns the error for words with two meanings. The hints are the command lines for each
-// meaning.
-func (q question) bothWays(owners []*session.Session, named *session.Session, words []string) error {
-	e := &errs.Error{Kind: errs.Usage}
-	for _, s := range owners {
-		e.Hints = append(e.Hints, q.line(s.Name, words))
-	}
-	e.Hints = append(e.Hints, q.line(named.Name, words[1:]))
-	e.Message = fmt.Sprintf("%s: is an agent of %s, and a session", words[0], strings.Join(sessionNames(owners), " and "))
-	return e
+	return q.asked.lineWith(q.cmd, without, "--session", name)
 }
 
 func having(sessions []*session.Session, agents []string) []*session.Session {
@@ -299,17 +264,10 @@ func sessionNames(sessions []*session.Session) []string {
 
 // sessionHere returns the current session, an empty one if there is none or it is ambiguous.
 func (a *invocation) sessionHere() *session.Session {
-	h, err := a.paw()
-	if err != nil {
-		return &session.Session{}
-	}
-	return question{App: h}.sessionHere()
-}
-
-func (q question) sessionHere() *session.Session {
-	here, err := q.Place().Sessions()
-	if s := session.Among(here); err == nil && s != nil {
-		return s
+	if h, err := a.paw(); err == nil {
+		if here, err := h.Place().Sessions(); err == nil && session.Among(here) != nil {
+			return session.Among(here)
+		}
 	}
 	return &session.Session{}
 }

@@ -17,9 +17,8 @@ var aliases = map[string][]string{
 	"status": {"agents", "ls", "list", "ps"}, "stop": {"kill"},
 }
 
-// otherWords maps words that are no commands to the command line that does what they ask for. AGENT
-// stands for the word typed behind, CLI for that agent's CLI. Further typed words are appended to lines that end with
-// AGENT or a flag.
+// otherWords maps words that are no commands to the command line that does what they ask for. AGENT stands for the word typed
+// behind, CLI for that agent's CLI, and ... for any words. Behind a semicolon it says why paw has no such command.
 var otherWords = map[string]string{
 	"allow": "paw answer AGENT yes", "apply": "paw land AGENT", "approve": "paw answer AGENT yes", "ask": "paw send AGENT", "branches": "paw status --all",
 	"cancel": "paw interrupt AGENT", "cd": "paw path AGENT", "checkout": "paw path AGENT", "choose": "paw attach AGENT", "clean": "paw purge",
@@ -34,24 +33,18 @@ var otherWords = map[string]string{
 	"squash": "paw land AGENT --as squash", "sync": "paw update AGENT", "tags": "paw turns", "tail": "paw log AGENT", "tell": "paw send AGENT", "test": "paw check AGENT",
 	"top": "paw status --watch", "up": "paw start", "verify": "paw check AGENT", "view": "paw diff AGENT",
 	"watch": "paw status --watch", "worktree": "paw path AGENT", "worktrees": "paw status --all", "wt": "paw status --all",
-	"compare": "paw diff AGENT", "cost": "paw usage", "costs": "paw usage", "exit-codes": "paw help exit-codes", "issue": "gh issue list", "price": "paw usage", "states": "paw help states",
+	"compare": "paw diff AGENT", "cost": "paw usage", "costs": "paw usage", "exit-codes": "paw help exit-codes", "issue": "gh issue list", "issue view": "gh issue view ...", "price": "paw usage", "states": "paw help states",
 	"tokens": "paw usage", "vs": "paw diff AGENT", "whoami": "paw path",
 	"accept": "paw land AGENT", "attach-session": "paw attach AGENT", "branch": "paw status --all", "capture-pane": "paw log AGENT", "chat": "paw attach AGENT",
-	"cherry-pick": "paw land AGENT", "fetch": "paw update AGENT", "fix": "paw send AGENT", "keys": "paw help tmux", "kill-server": "paw stop", "kill-session": "paw stop",
+	"cherry-pick": "paw land AGENT", "fetch": "paw update AGENT", "fix": "paw send AGENT", "keys": "paw help tmux", "kill-server": "paw stop", "kill-session": "paw stop ...",
 	"limits": "paw usage", "list-sessions": "paw status --all", "new-session": "paw start", "reflog": "paw turns AGENT", "reject": "paw rewind AGENT",
-	"select-pane": "paw attach AGENT", "switch-client": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
-	"who":     "paw status",
-	"capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "esc": "paw interrupt AGENT", "find": "paw log --grep",
-	"grep": "paw log --grep", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep", "sidebar": "paw ui",
-	"stash": "paw turns AGENT", "tutorial": "paw demo", "worktree add": "paw add --branches", "worktree list": "paw status --all", "worktree remove": "paw remove AGENT",
-	"broadcast": "paw send --all", "detach": "paw attach", "load": "paw recover", "rename": "paw status", "save": "paw status", "upgrade": "paw version",
-}
-
-// wordNotes say why paw has no command for a word.
-var wordNotes = map[string]string{
-	"stash":  "each finished turn is kept",
-	"detach": "Ctrl-b d leaves tmux, and the agents go on", "load": "what was there comes back", "rename": "names stay, they are in branches and tags",
-	"save": "everything is saved as it happens", "upgrade": "paw does not replace itself",
+	"select-pane": "paw attach AGENT", "send-keys": "paw send AGENT", "switch-client": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
+	"who": "paw status", "capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "esc": "paw interrupt AGENT", "find": "paw log --grep ...",
+	"grep": "paw log --grep ...", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep ...", "sidebar": "paw ui",
+	"stash": "paw turns AGENT; each finished turn is kept", "tutorial": "paw demo", "worktree add": "paw add --branches ...", "worktree list": "paw status --all",
+	"worktree remove": "paw remove AGENT", "broadcast": "paw send --all ...", "detach": "paw attach; Ctrl-b d leaves tmux, and the agents go on",
+	"load": "paw recover; what was there comes back", "rename": "paw status; names stay, they are in branches and tags",
+	"save": "paw status; everything is saved as it happens", "upgrade": "paw version; paw does not replace itself",
 }
 
 // unknownCommand returns the error for a word that is no command. If it is certain which command
@@ -71,22 +64,7 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 		if err == nil && cmd != root && strings.Contains(cmd.Use, "AGENT") && slices.Equal(g.typed[:min(2, len(g.typed))], args[:2]) { // as in paw AGENT diff
 			e.Hints = []string{pasted(slices.Concat(behind[:1], args[:1], g.typed[2:]))}
 		}
-	case known && g.takenBy(e, meant):
 	case known:
-		if note := wordNotes[strings.ToLower(word)]; note != "" {
-			e.Message += "; " + note
-		}
-		if meant == "paw start" && len(g.sessionHere().Agents) > 0 { // the session is there
-			if meant = "paw add"; len(behind) == 1 {
-				meant += " --branches"
-			}
-		}
-		if n := slices.IndexFunc(behind, isTurns); word == "issue" && n >= 0 {
-			meant = "paw add --issue " + behind[n]
-			if s := g.sessionHere(); namesAgent(s, behind[0]) {
-				meant = "paw send AGENT --issue " + behind[n]
-			}
-		}
 		g.fillIn(e, meant, behind)
 	case len(near) > 0:
 		e.Message += fmt.Sprintf(" (did you mean %s?)", strings.Join(near, " or "))
@@ -97,60 +75,76 @@ func (g suggester) unknownCommand(root *cobra.Command, args []string) *errs.Erro
 	return e
 }
 
-// takenBy sets the hint of an error to the typed command line with another command, paw start or paw add, if that takes the
-// flags that were typed.
-func (g suggester) takenBy(e *errs.Error, meant string) bool {
-	if meant != "paw start" || len(g.typed) < 2 || !strings.HasPrefix(g.typed[1], "-") {
-		return false
-	}
-	names := []string{"start"}
-	if len(g.sessionHere().Agents) > 0 {
-		names = []string{"add", "start"}
-	}
-	for _, name := range names {
-		cmd, _, err := g.commands(&invocation{}, name).Find([]string{name})
-		if err == nil && cmd.ParseFlags(g.typed[1:]) == nil && cmd.Flags().NArg() == 0 {
-			e.Hints = []string{pasted(append([]string{name}, g.typed[1:]...))}
-			return true
-		}
-	}
-	return false
-}
-
-// fillIn sets the hint of an error to a line of otherWords or flagLines, with the words that were typed behind. AGENT
+// fillIn sets the hint of an error to a line of otherWords or flagLines, with the words that were typed behind, which are no flags. AGENT
 // becomes the agent that was typed, or the only one that there is: a hint may be pasted unread. Where neither is known the
 // hint is the command's help.
 func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
-	s := g.sessionHere()
-	if len(behind) > 1 && !takesText(line) && !namesAgent(s, behind[0]) && namesAgent(s, behind[1]) { // as in worktree list AGENT
-		behind = behind[1:]
+	line, note, _ := strings.Cut(line, "; ")
+	if note != "" {
+		e.Message += "; " + note
 	}
-	if len(behind) == 0 && line == "paw attach AGENT" {
-		line = "paw attach"
-	}
-	agent := ""
+	s, text := g.sessionHere(), strings.HasPrefix(line, "paw send ") || strings.HasPrefix(line, "paw sh ")
+	before, suffix, named := strings.Cut(line, "AGENT")
+	begin, any := strings.CutSuffix(line, " ...")
+	name := ""
 	switch {
-	case !strings.Contains(line, "AGENT"):
+	case line == "paw start":
+		line = g.starting(s, behind)
+	case any:
+		line = begin + strings.TrimPrefix(pasted(behind), "paw")
+	case !named:
 	case len(behind) > 0 && (len(s.Agents) == 0 || namesAgent(s, behind[0])):
-		agent, behind = behind[0], behind[1:]
-	case len(s.Agents) == 1 && (len(behind) == 0 || takesText(line)):
-		agent = s.Agents[0].Name
+		name, behind = behind[0], behind[1:]
+	case len(s.Agents) == 1 && (len(behind) == 0 || text):
+		name = s.Agents[0].Name
 	default:
 		e.Message += "; it is " + line
-		e.Hints = []string{strings.Join(strings.Fields(line)[:2], " ") + " --help"}
-		return
+		line = strings.Join(strings.Fields(line)[:2], " ") + " --help"
 	}
-	line = filledIn(line, agent, behind, s)
-	if meant, _, err := g.commands(&invocation{}, "").Find(strings.Fields(line)[1:2]); err == nil && meant.Flags().Lookup("dry-run") != nil &&
-		(slices.Contains(g.typed, "--dry-run") || slices.Contains(g.typed, "-n")) {
-		line += " --dry-run" // the pasted line is to do no more than the typed one
+	if name != "" {
+		if w := s.Agent(name); w != nil {
+			before = strings.Replace(before, "CLI", w.CLI, 1)
+		}
+		command := strings.Fields(line)[1]
+		line = before + strings.TrimPrefix(pasted(append([]string{allOr(command, name)}, g.withFlags(command, name, behind)...)), "paw ") + suffix
 	}
 	e.Hints = []string{line}
 }
 
-// takesText reports whether a line of otherWords takes any words behind the agent.
-func takesText(line string) bool {
-	return strings.HasPrefix(line, "paw send ") || strings.HasPrefix(line, "paw sh ")
+// withFlags returns words behind an agent, with the flags that were typed if the command meant takes them all: else only with the one
+// that keeps the pasted line from doing more than the typed one.
+func (g suggester) withFlags(command, agent string, behind []string) []string {
+	cmd, _, err := g.commands(&invocation{}, command).Find([]string{command})
+	at := slices.Index(g.typed, agent)
+	if err != nil {
+		return behind
+	}
+	if at >= 0 && cmd.ParseFlags(g.typed[at+1:]) == nil && slices.Equal(cmd.Flags().Args(), behind) && !slices.ContainsFunc(g.typed[:at], flagged) {
+		return g.typed[at+1:]
+	}
+	if cmd.Flags().Lookup("dry-run") != nil && (slices.Contains(g.typed, "--dry-run") || slices.Contains(g.typed, "-n")) {
+		return append(slices.Clone(behind), "--dry-run")
+	}
+	return behind
+}
+
+func flagged(word string) bool { return strings.HasPrefix(word, "-") }
+
+// starting returns the line that starts or, in a session, adds an agent, with what was typed for it.
+func (g suggester) starting(s *session.Session, behind []string) string {
+	names := []string{"start"}
+	if len(s.Agents) > 0 {
+		if names = []string{"add", "start"}; len(behind) == 1 && !slices.ContainsFunc(g.typed, flagged) {
+			return "paw add --branches " + errs.Quote(behind[0])
+		}
+	}
+	for _, name := range names {
+		cmd, _, err := g.commands(&invocation{}, name).Find([]string{name})
+		if err == nil && len(g.typed) > 0 && cmd.ParseFlags(g.typed[1:]) == nil && cmd.Flags().NArg() == 0 {
+			return pasted(append([]string{name}, g.typed[1:]...))
+		}
+	}
+	return "paw " + names[0]
 }
 
 // namesAgent reports whether a word is about agents of a session.
@@ -159,27 +153,6 @@ func namesAgent(s *session.Session, word string) bool {
 	first, _, _ := strings.Cut(word, ",")
 	name, _, _ := strings.Cut(first, "@")
 	return s.Agent(name) != nil || word == everybody
-}
-
-// filledIn replaces AGENT and CLI in a line, and appends the words behind where the line ends with what takes them.
-func filledIn(line, agent string, behind []string, s *session.Session) string {
-	if line == "paw rewind AGENT" && len(behind) == 0 {
-		line = "paw turns AGENT" // paw turns shows the missing number
-	}
-	takes := slices.ContainsFunc([]string{"AGENT", "send --all", " --grep", " --branches", "paw stop"}, func(end string) bool { return strings.HasSuffix(line, end) })
-	if agent == everybody && slices.Contains([]string{"paw send AGENT", "paw land AGENT", "paw update AGENT"}, line) {
-		agent = "--" + everybody
-	}
-	filled := []string{strings.Replace(line, "AGENT", errs.Quote(agent), 1)}
-	if w := s.Agent(agent); w != nil {
-		filled[0] = strings.Replace(filled[0], "CLI", w.CLI, 1)
-	}
-	for _, word := range behind {
-		if takes {
-			filled = append(filled, errs.Quote(word))
-		}
-	}
-	return strings.Join(filled, " ")
 }
 
 // nearCommands returns the commands that a mistyped word may mean: commands that begin with the
