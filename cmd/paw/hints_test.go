@@ -12,7 +12,7 @@ import (
 var placeholder = regexp.MustCompile(`(^|[ /=<])[A-Z]{3,}($|[ /=>])`)
 
 // misunderstood matches the errors about words that paw does not know.
-var misunderstood = regexp.MustCompile(`no such (command|flag|session|agent)|word too many|word is missing|needs a value|unknown CLI|takes no value`)
+var misunderstood = regexp.MustCompile(`no such (command|flag|session|agent)|: it is paw |needs a value|unknown CLI|takes no value`)
 
 // Each line is an error that a user makes who knows other programs or has not read on. The test
 // pastes each hint into a shell: paw may refuse the hint for what it finds, but never for the

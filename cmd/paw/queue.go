@@ -160,7 +160,7 @@ func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.
 	}
 	q, changed := o.question(cmd, h, args), cmd.Flags().Changed
 	named := namesFirst(cmd, args) && !changed("cli")
-	known := len(args) > 0 && cmd.ArgsLenAtDash() != 0 && !changed("plan") && !changed("issue") && !changed("issues") && q.addresses(args[0])
+	known := len(args) > 0 && cmd.ArgsLenAtDash() != 0 && !changed("plan") && !changed("issue") && !changed("issues") && q.known(args[0])
 	if !named && !known {
 		if s, _, err = q.agents(nil); err == nil {
 			o.From = strings.TrimPrefix(o.From, s.Name+"/")

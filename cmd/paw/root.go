@@ -117,7 +117,7 @@ func (g suggester) asUsage(check cobra.PositionalArgs) cobra.PositionalArgs {
 				return g.whichAgent(cmd, h, s)
 			}
 		}
-		return wordsError(cmd, check, args)
+		return usagef(cmd, "%s: it is %s", strings.TrimSpace(cmd.CommandPath()+" "+strings.Join(args, " ")), useLine(cmd))
 	}
 }
 

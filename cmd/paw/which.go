@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -108,60 +109,39 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 	return s, words, err
 }
 
-// addresses reports whether the word in front of a text names an agent, or would name one of a
-// session that exists.
-func (q question) addresses(word string) bool {
-	if of, agent, both := strings.Cut(word, "/"); both {
-		s, err := q.Store.Load(of)
-		return err == nil && s != nil && session.ValidateName("agent", agent) == nil
-	}
-	of := q.name
-	if of == "" {
-		if here, err := q.Place().Sessions(); err != nil || len(having(here, []string{word})) > 0 {
-			return err == nil
-		}
-		of = word
-	}
-	s, err := q.Store.Load(of)
-	return err == nil && s != nil && (s.Agent(word) != nil || of == word && len(s.Agents) == 1)
+// known reports whether a word names an agent, or several sessions have one of that name.
+func (q question) known(word string) bool {
+	s, agents, err := q.agents([]string{word})
+	return err == nil && app.RequireAgents(s, agents...) == nil || err != nil && exitCode(err) == int(errs.Usage)
 }
 
-// sessionAndAgents reads [NAME] [AGENT...]: the words are agents of the current session, or the
-// first one is a session. If both are possible, a session here is taken, since paw prints lines as NAME [AGENT...]; for paw
-// stop it is an error. The session is nil if nothing is named and there is no current session.
+// sessionAndAgents reads [NAME] [AGENT...]: the first word is a session, or all words are agents of the current one. If both
+// are possible, a session here is taken, since paw prints lines as NAME [AGENT...]; for paw stop, and with a session elsewhere, it
+// is an error. The session is nil if nothing is named and there is no current session.
 func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	name, words, err := q.split(q.words)
-	if err != nil {
-		return nil, nil, err
+	here, hereErr := q.Place().Sessions()
+	if err != nil || name != "" || len(words) == 0 && len(here) > 0 {
+		return q.agents(q.words)
 	}
-	if name != "" {
-		s, err := q.Place().Find(name)
-		return s, words, err
-	}
-	here, err := q.Place().Sessions()
 	if len(words) == 0 {
-		if err != nil || len(here) == 0 {
-			return nil, nil, err
-		}
-		s, err := q.choose(here, nil)
-		return s, nil, err
+		return nil, nil, hereErr
 	}
-	if i := slices.IndexFunc(here, func(s *session.Session) bool { return s.Name == words[0] }); i >= 0 && hasAll(here[i], words[1:]) && q.cmd.Name() != "stop" {
-		return here[i], words[1:], nil
-	}
-	owners := having(here, words)
-	named, unreadable := q.Store.Load(words[0])
-	var noName *session.NameError
-	switch {
-	case named == nil && err != nil:
-		return nil, nil, err
-	case len(owners) == 0 && named == nil && (len(here) == 0 || unreadable != nil && !errors.As(unreadable, &noName)):
+	named, err := q.Store.Load(words[0])
+	if named == nil && (hereErr != nil || len(here) == 0) {
 		_, err := q.Place().Find(words[0]) // fails, and says why
-		return nil, nil, err
+		return nil, nil, cmp.Or(hereErr, err)
+	}
+	var noName *session.NameError
+	owners := having(here, words)
+	ofHere := named != nil && slices.ContainsFunc(here, func(s *session.Session) bool { return s.Name == named.Name })
+	switch {
+	case named == nil && err != nil && !errors.As(err, &noName):
+		return nil, nil, q.RecordError(words[0], err)
 	case named == nil || len(owners) > 0 && !hasAll(named, words[1:]):
 		s, err := q.choose(here, words)
 		return s, words, err
-	case len(owners) == 0 || len(owners) == 1 && owners[0].Name == named.Name && len(named.Agents) == 1:
+	case len(owners) == 0 || ofHere && q.cmd.Name() != "stop" || ofHere && len(owners) == 1 && len(named.Agents) == 1:
 		return named, words[1:], nil
 	}
 	e := errs.New(errs.Usage, "%s: is an agent of %s, and a session", words[0], strings.Join(sessionNames(owners), " and "))

@@ -88,8 +88,10 @@ func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
 	begin, any := strings.CutSuffix(line, " ...")
 	name := ""
 	switch {
-	case line == "paw start":
-		line = g.starting(s, behind)
+	case line == "paw start" && len(s.Agents) > 0 && len(behind) == 1:
+		line = "paw add --branches " + errs.Quote(behind[0])
+	case line == "paw start" && len(s.Agents) > 0: // the session is there
+		line = "paw add"
 	case any:
 		line = begin + strings.TrimPrefix(pasted(behind), "paw")
 	case !named:
@@ -106,45 +108,13 @@ func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
 			before = strings.Replace(before, "CLI", w.CLI, 1)
 		}
 		command := strings.Fields(line)[1]
-		line = before + strings.TrimPrefix(pasted(append([]string{allOr(command, name)}, g.withFlags(command, name, behind)...)), "paw ") + suffix
+		line = before + strings.TrimPrefix(pasted(append([]string{allOr(command, name)}, behind...)), "paw ") + suffix
+		cmd, _, err := g.commands(&invocation{}, command).Find([]string{command})
+		if err == nil && cmd.Flags().Lookup("dry-run") != nil && (slices.Contains(g.typed, "--dry-run") || slices.Contains(g.typed, "-n")) {
+			line += " --dry-run" // the pasted line is to do no more than the typed one
+		}
 	}
 	e.Hints = []string{line}
-}
-
-// withFlags returns words behind an agent, with the flags that were typed if the command meant takes them all: else only with the one
-// that keeps the pasted line from doing more than the typed one.
-func (g suggester) withFlags(command, agent string, behind []string) []string {
-	cmd, _, err := g.commands(&invocation{}, command).Find([]string{command})
-	at := slices.Index(g.typed, agent)
-	if err != nil {
-		return behind
-	}
-	if at >= 0 && cmd.ParseFlags(g.typed[at+1:]) == nil && slices.Equal(cmd.Flags().Args(), behind) && !slices.ContainsFunc(g.typed[:at], flagged) {
-		return g.typed[at+1:]
-	}
-	if cmd.Flags().Lookup("dry-run") != nil && (slices.Contains(g.typed, "--dry-run") || slices.Contains(g.typed, "-n")) {
-		return append(slices.Clone(behind), "--dry-run")
-	}
-	return behind
-}
-
-func flagged(word string) bool { return strings.HasPrefix(word, "-") }
-
-// starting returns the line that starts or, in a session, adds an agent, with what was typed for it.
-func (g suggester) starting(s *session.Session, behind []string) string {
-	names := []string{"start"}
-	if len(s.Agents) > 0 {
-		if names = []string{"add", "start"}; len(behind) == 1 && !slices.ContainsFunc(g.typed, flagged) {
-			return "paw add --branches " + errs.Quote(behind[0])
-		}
-	}
-	for _, name := range names {
-		cmd, _, err := g.commands(&invocation{}, name).Find([]string{name})
-		if err == nil && len(g.typed) > 0 && cmd.ParseFlags(g.typed[1:]) == nil && cmd.Flags().NArg() == 0 {
-			return pasted(append([]string{name}, g.typed[1:]...))
-		}
-	}
-	return "paw " + names[0]
 }
 
 // namesAgent reports whether a word is about agents of a session.
@@ -186,25 +156,6 @@ func oneSlip(name, word string) bool {
 		name, word = name[:len(name)-1], word[:len(word)-1]
 	}
 	return len(name) <= 1 && len(word) <= 1 || len(name) == 2 && len(word) == 2 && name[0] == word[1] && name[1] == word[0]
-}
-
-// wordsError returns the error for too many or too few words. check is the command's own check of
-// the number of words.
-func wordsError(cmd *cobra.Command, check cobra.PositionalArgs, args []string) error {
-	typed := strings.TrimSpace(cmd.CommandPath() + " " + strings.Join(args, " "))
-	if len(cmd.ValidArgs) > 0 && len(args) > 0 {
-		return usagef(cmd, "%s: it takes one of %s", typed, strings.Join(cmd.ValidArgs, ", "))
-	}
-	if len(args) > 0 && check(cmd, nil) == nil && check(cmd, args[:1]) != nil {
-		return usagef(cmd, "%s: %s takes no arguments", typed, cmd.CommandPath())
-	}
-	what := "a word is missing"
-	for n := range args {
-		if check(cmd, args[:n]) == nil {
-			what = fmt.Sprintf("%s is one word too many", errs.Quote(args[n]))
-		}
-	}
-	return usagef(cmd, "%s: %s; it is %s", typed, what, useLine(cmd))
 }
 
 func useLine(cmd *cobra.Command) string {
