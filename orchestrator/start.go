@@ -86,7 +86,6 @@ func startOnce(ctx context.Context, h *app.App, o StartOptions) (*Started, error
 		return started, nil
 	}
 	h.Step("start.recorded")
-	h.Expect(len(a.Draft.Agents))
 	s, results, err := launch.BringUp(ctx, h, &a.Draft, a.Jobs(o.Prompt), &a.Making)
 	if err != nil {
 		return nil, launch.UndoStart(h, s, a.Plans, err)

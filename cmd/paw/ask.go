@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 )
@@ -72,16 +73,8 @@ const busyTick = 250 * time.Millisecond
 // busyLine is a line on the terminal that says what paw does, and since when. The line is removed
 // before anything else is printed.
 type busyLine struct {
-	began time.Time
-	quit  chan struct{}
-	gone  sync.WaitGroup
-
-	mu     sync.Mutex
-	line   lineBelow
-	doing  string
-	part   string
-	filled int
-	all    int // worktrees to make, 0 if unknown
+	mu   sync.Mutex
+	line lineBelow
 }
 
 // busy shows on a terminal that a long step is under way. The caller calls done before it prints
@@ -90,75 +83,30 @@ func (p *printer) busy(h *app.App, doing string) (done func()) {
 	if p.json || !isTerminal(p.stderr) {
 		return func() {}
 	}
-	l := &busyLine{line: lineBelow{out: p}, began: time.Now(), quit: make(chan struct{}), doing: doing}
-	step, expect, note, progress := h.Step, h.Expect, h.Note, h.Progress
-	h.Expect = l.expect
-	h.Step = func(name string) {
-		l.step(name)
-		step(name)
-	}
+	l, began := &busyLine{line: lineBelow{out: p}}, time.Now()
+	note, progress := h.Note, h.Progress
 	h.Note = func(text string) {
 		l.clear()
 		note(text)
 	}
 	h.Progress = clearing{l, progress}
-	l.gone.Go(l.run)
-	return sync.OnceFunc(func() {
-		close(l.quit)
-		l.gone.Wait()
-		l.clear()
-		h.Step, h.Expect, h.Note, h.Progress = step, expect, note, progress
-	})
-}
-
-func (l *busyLine) run() {
-	tick := time.NewTicker(busyTick)
-	defer tick.Stop()
-	for {
-		select {
-		case <-l.quit:
-			return
-		case <-tick.C:
-			l.draw(time.Since(l.began))
+	ctx, stop := context.WithCancel(context.Background())
+	var gone sync.WaitGroup
+	gone.Go(func() {
+		for poll.Sleep(ctx, busyTick); ctx.Err() == nil; poll.Sleep(ctx, busyTick) {
+			if worked := time.Since(began); worked >= busyDelay {
+				l.mu.Lock()
+				l.line.show(fmt.Sprintf("%s (%s)", doing, worked.Truncate(time.Second)))
+				l.mu.Unlock()
+			}
 		}
-	}
-}
-
-// step updates the line when the orchestrator reports a step by its name.
-func (l *busyLine) step(name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch name {
-	case "worktree.filled":
-		l.filled++
-		l.part = l.checkedOut()
-	case "panes.opened":
-		l.part = ", waiting for the CLIs"
-	}
-}
-
-func (l *busyLine) expect(worktrees int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.all = worktrees
-	l.part = l.checkedOut()
-}
-
-// checkedOut returns the part of the line that counts the worktrees made so far.
-func (l *busyLine) checkedOut() string {
-	if l.all == 0 {
-		return fmt.Sprintf(", %s checked out", errs.Counted(l.filled, "worktree"))
-	}
-	return fmt.Sprintf(", %d of %s checked out", l.filled, errs.Counted(l.all, "worktree"))
-}
-
-func (l *busyLine) draw(worked time.Duration) {
-	if worked < busyDelay {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.line.show(fmt.Sprintf("%s%s (%s)", l.doing, l.part, worked.Truncate(time.Second)))
+	})
+	return sync.OnceFunc(func() {
+		stop()
+		gone.Wait()
+		l.clear()
+		h.Note, h.Progress = note, progress
+	})
 }
 
 func (l *busyLine) clear() {

@@ -6,20 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
 
-	"paw/orchestrator/hosts"
-
-	"paw/cmd/paw/standby"
 	"paw/cmd/paw/ui"
 	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/checks"
+	"paw/orchestrator/hosts"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/typing"
 	"paw/session"
@@ -30,7 +27,6 @@ import (
 type desk struct {
 	app      *invocation
 	home     *app.App
-	guard    *standby.Guard
 	commands sync.WaitGroup
 
 	mu     sync.Mutex
@@ -295,8 +291,6 @@ func (d *desk) Run(ctx context.Context, out io.Writer, words ...string) int {
 // which would cover the pane.
 func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 	if a.Far {
-		d.guard.Tell(standby.LeftTerminal)
-		defer d.guard.Tell(standby.HasTerminal)
 		if err := attachThere(ctx, d.home, a.Key()); err != nil {
 			return false, d.told(err)
 		}
@@ -304,9 +298,7 @@ func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 	}
 	s, err := d.home.Load(a.Session)
 	if err == nil {
-		d.guard.Tell(standby.LeftTerminal)
 		err = orchestrator.Attach(ctx, d.home, s, a.Name)
-		d.guard.Tell(standby.HasTerminal)
 	}
 	if err != nil {
 		return false, d.told(err)
@@ -316,8 +308,6 @@ func (d *desk) Attach(ctx context.Context, a ui.Agent) (over bool, err error) {
 
 // Edit opens the user's editor on a prompt.
 func (d *desk) Edit(ctx context.Context, text string, stdin io.Reader, stdout, stderr io.Writer) (string, error) {
-	d.guard.Tell(standby.LeftTerminal)
-	defer d.guard.Tell(standby.HasTerminal)
 	return orchestrator.EditPrompt(ctx, d.home, text, stdin, stdout, stderr)
 }
 
@@ -335,8 +325,6 @@ func openDesk(ctx context.Context, a *invocation, h *app.App, all bool) error {
 	// The library looks 25 times a second whether there is something to draw. With more than one
 	// processor Go wakes others each time, to search for work. Only the first look is waited for.
 	d.looked = sync.OnceFunc(func() { runtime.GOMAXPROCS(1) })
-	d.guard = standby.Start(h, a.stdout.(*os.File)) // canShowDesk has checked the type
-	defer d.guard.Dismiss()
 	err := ui.Open(ctx, d, ui.Options{Colour: a.coloured(), All: all, News: d.news}, a.stdin, a.stdout, a.env)
 	cancel()
 	ended := make(chan struct{})

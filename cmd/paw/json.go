@@ -24,57 +24,34 @@ type field struct {
 }
 
 // MarshalJSON encodes the fields, without those whose value is absent.
-func (o object) MarshalJSON() ([]byte, error) { return encode(o) }
-
-// encoding is a text of JSON that grows.
-type encoding struct {
-	bytes.Buffer
-	encoder *json.Encoder // writes into the buffer
+func (o object) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for _, f := range o {
+		if f.value == absent {
+			continue
+		}
+		value, err := encode(f.value)
+		if err != nil {
+			return nil, err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(strconv.AppendQuote(out, f.name), ':'), value...)
+	}
+	return append(out, '}'), nil
 }
 
-// encode encodes a value of a field.
+// encode encodes a value; a list that is nil is empty.
 func encode(value any) ([]byte, error) {
-	var out encoding
-	out.encoder = json.NewEncoder(&out.Buffer)
-	out.encoder.SetEscapeHTML(false)
-	err := out.add(value)
-	return out.Bytes(), err
-}
-
-func (e *encoding) add(value any) error {
-	switch v := value.(type) {
-	case object:
-		sign := "{"
-		for _, f := range v {
-			if f.value == absent {
-				continue
-			}
-			e.WriteString(sign + strconv.Quote(f.name) + ":")
-			sign = ","
-			if err := e.add(f.value); err != nil {
-				return err
-			}
-		}
-		e.WriteString(strings.TrimSuffix(sign, ",") + "}")
-		return nil
-	case []object:
-		sign := "["
-		for _, one := range v {
-			e.WriteString(sign)
-			sign = ","
-			if err := e.add(one); err != nil {
-				return err
-			}
-		}
-		e.WriteString(strings.TrimSuffix(sign, ",") + "]")
-		return nil
-	}
 	if v := reflect.ValueOf(value); v.Kind() == reflect.Slice && v.IsNil() {
-		value = []string{}
+		return []byte("[]"), nil
 	}
-	err := e.encoder.Encode(value)
-	e.Truncate(max(e.Len()-1, 0)) // the encoder ends with a line break
-	return err
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
 
 // absent is the value of a field that is left out.

@@ -185,13 +185,6 @@ func watchInterrupts(cancel context.CancelFunc, a *invocation) <-chan struct{} {
 // runs paw, one of these files is the agent's lock, which a daemon started by a set-up command or a
 // git hook would keep. A tmux server would keep all files of the paw that started it.
 func closeOnExec() {
-	if !allCloseOnExec() {
-		eachCloseOnExec()
-	}
-}
-
-// eachCloseOnExec marks open files one by one, for systems that cannot mark all of them at once.
-func eachCloseOnExec() {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
 		return

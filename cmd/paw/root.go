@@ -89,7 +89,7 @@ var allCommands = []command{
 	{"queue", newQueue}, {"spawn", newSpawn}, {"wait", newWait}, {"done", newDone}, {"ui", newUI}, {"clis", newCLIs}, {"config", newConfig}, {"host", newHost},
 	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"env", newEnv}, {"blame", newBlame}, {"setup", newSetup}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion}, {"demo", newDemo},
 	{"__agent", listed("__agent SESSION AGENT GENERATION FILE")}, {"hook", listed("hook CLI EVENT")}, {"__deliver", newDeliver}, {"__follow", newFollow}, {"__look", newLook}, {"__borders", newBorders},
-	{"__notify", newNotify}, {"__pump", newPump}, {"__tick", newTick}, {"__held", newHeld}, {"__kept", newKept}, {"__restore", newRestore}, {"demo-agent", listed("demo-agent")}, {"__acp", listed("__acp NAME FOLDER ID new|again HOOK PROMPT PROGRAM...")},
+	{"__notify", newNotify}, {"__pump", newPump}, {"__tick", newTick}, {"__held", newHeld}, {"__kept", newKept}, {"demo-agent", listed("demo-agent")}, {"__acp", listed("__acp NAME FOLDER ID new|again HOOK PROMPT PROGRAM...")},
 	{"__state", newState}, {"__origin", newOrigin}, {orchestrator.FetchCommand, newFetching}, {"__upload", newUpload},
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"paw/cmd/paw/standby"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -56,12 +55,3 @@ needs you most. paw itself binds no key and changes no option of yours.`, exitUs
 	}
 }
 
-// newRestore runs the process that stands by.
-func newRestore(*invocation) *cobra.Command {
-	return &cobra.Command{
-		Use:    "__restore STATE HAS",
-		Hidden: true,
-		Args:   cobra.ExactArgs(2),
-		RunE:   func(_ *cobra.Command, args []string) error { return standby.Restore(args[0], args[1]) },
-	}
-}

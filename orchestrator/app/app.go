@@ -48,7 +48,6 @@ type App struct {
 	Now        func() time.Time
 	Forgives   func(mistake error) bool  // reports whether a mistake in the configuration is tolerated; nil tolerates none
 	Step       func(name string)         // called after each step that changes something; tests kill paw there
-	Expect     func(worktrees int)       // called with how many worktrees are about to be made
 	Detached   func(args []string) error // starts paw with these arguments for Detach; nil starts a process
 	Watcher    func(parents []string)    // keeps looking at parents, so that results reach them later; nil starts a wait in tmux
 	DryRun     bool                      // the command writes nothing
@@ -79,7 +78,6 @@ func New(dir string, env []string, progress io.Writer) (*App, error) {
 		Progress:   progress,
 		Now:        time.Now,
 		Step:       func(string) {},
-		Expect:     func(int) {},
 		settings:   &sync.Map{},
 	}
 	if h.Getenv("HOME") == "" {

@@ -57,24 +57,7 @@ func (b Background) HandOver(args []string, stdin *os.File) error {
 	return err
 }
 
-// StandBy starts paw like Start, with a terminal as its standard input, and returns the
-// writing end of a pipe that it reads as LetGo: the pipe closes when this process ends, even by a
-// crash.
-func (b Background) StandBy(args []string, terminal *os.File) (*os.File, error) {
-	reads, writes, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	defer reads.Close()
-	if err := b.detach(args, terminal, reads); err != nil {
-		writes.Close()
-		return nil, err
-	}
-	return writes, nil
-}
-
-// LetGo is the file descriptor of the pipe between a process started by HandOver or StandBy and its
-// starter.
+// LetGo is the file descriptor of the pipe between a process started by HandOver and its starter.
 const LetGo = 3
 
 func (b Background) detach(args []string, stdin, letGo *os.File) error {

@@ -1,4 +1,0 @@
-package main
-
-// allCloseOnExec returns false: macOS has no such system call.
-func allCloseOnExec() bool { return false }
