@@ -24,7 +24,7 @@ var flagLines = map[string]string{
 	"attach r": "paw log AGENT", "diff cached": "", "diff p": "", "diff staged": "", "land no-ff": "--as=merge", "land no-verify": "--no-check",
 	"land rebase": "--as=commits", "land squash": "", "log f": "paw ui", "log follow": "paw ui", "log oneline": "paw turns AGENT",
 	"purge all": "paw status --all", "remove all": "paw purge; paw purge takes the session away, with its record and merged branches", "remove r": "",
-	"rewind hard": "", "rewind to": "", "send m": "", "send message": "", "status q": "--json", "status s": "", "status v": "", "stop f": "",
+	"rewind hard": "", "rewind to": "", "send m": "", "send message": "", "status q": "--json", "status s": "", "status since": "paw turns --since ...", "status v": "", "stop f": "",
 	"stop force": "", "stop y": "", "stop yes": "", "turns all": "", "turns n": "paw turns",
 }
 

@@ -188,7 +188,7 @@ func (p statusPrinter) hostLines(answers []hosts.Answer, now time.Time, width in
 		}
 		for _, st := range hostStatuses(one, now) {
 			lines = append(lines, "")
-			for _, line := range p.statusLines(st, now, width, false) {
+			for _, line := range p.statusLines(st, now, width) {
 				if one.Err != nil {
 					line = p.paint(strings.TrimRight(display.Strip(line), " "), styleDim)
 				}

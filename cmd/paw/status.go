@@ -35,7 +35,6 @@ type statusOptions struct {
 	*invocation
 	orchestrator.StatusOptions
 	dirty, forecast, usage, watch, here bool
-	since                               string
 }
 
 func newStatus(a *invocation) *cobra.Command {
@@ -55,7 +54,6 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 (paw recover brings it back) or unknown.`, exitUsage, exitNotFound),
 		Example: `  paw status
   paw status --watch
-  paw status --since yesterday
   paw status --all
   paw status --json | jq -r '.sessions[].agents[].name'`,
 		Args:              cobra.ArbitraryArgs,
@@ -68,8 +66,6 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	f.BoolVar(&o.forecast, "forecast", false, "also show whose work would conflict when it lands, as paw forecast does (runs git)")
 	f.BoolVar(&o.usage, "usage", false, "also show what the agents' models took, as paw usage does (reads the CLIs' records)")
 	f.BoolVar(&o.here, "here", false, "without the agents of other machines (see paw host)")
-	f.StringVar(&o.since, "since", "", "what has happened after: today, yesterday, a date, or how long ago (90m, 8h)")
-	completeFlag(cmd, "since", cobra.FixedCompletions([]string{"today", "yesterday", "1h", "8h"}, cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&o.watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addSession(cmd)
 	a.addJSON(cmd)
@@ -82,17 +78,6 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 		return err
 	}
 	o.Name = name
-	from, err := sinceWhen(o.since, h.Now())
-	switch {
-	case err != nil:
-		return usagef(cmd, "--since %s: %s", o.since, err)
-	case o.since != "" && (o.watch || o.dirty || o.forecast || o.usage):
-		return usagef(cmd, "--since is a report of its own")
-	case o.since != "" && o.json:
-		return errs.New(errs.Usage, "--since: is for people").Hint("paw turns --since %s --json", errs.Quote(o.since))
-	case o.since != "":
-		return o.reportSince(cmd.Context(), h, agents, from)
-	}
 	if o.watch {
 		o.Closely = true // with one look a second, reading the screens costs little
 		return o.watchStatus(cmd.Context(), h, agents)
@@ -203,16 +188,16 @@ func (p statusPrinter) showStatus(ctx context.Context, h *app.App, statuses []ob
 		}
 		return nil
 	}
-	width, height := 0, 0
+	width := 0
 	if isTerminal(p.stdout) {
-		width, height = p.terminalSize()
+		width, _ = p.terminalSize()
 		for _, st := range statuses {
 			orchestrator.FollowUnseen(h, st, nil)
 		}
 	}
 	lines := []string{"no session on this machine"}
 	if len(statuses) > 0 {
-		lines = append(p.allLines(h, statuses, width, height), queueLines(ctx, h, statuses)...)
+		lines = append(p.allLines(h, statuses, width), queueLines(ctx, h, statuses)...)
 	}
 	lines = append(lines, p.hostLines(answers, h.Now(), width)...)
 	_, _ = io.WriteString(p.stdout, strings.Join(lines, "\n")+"\n") // a write for each line would take longer
@@ -246,26 +231,16 @@ func queueLines(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 	return lines
 }
 
-// allLines formats sessions, for a terminal in brief if they would not fit otherwise.
-func (p statusPrinter) allLines(h *app.App, statuses []observe.SessionStatus, width, height int) (lines []string) {
-	for _, brief := range []bool{false, true} {
-		lines = nil
-		for i, st := range statuses {
-			if i > 0 {
-				lines = append(lines, "")
-			}
-			lines = append(lines, p.statusLines(st, h.Now(), width, brief)...)
+// allLines formats sessions.
+func (p statusPrinter) allLines(h *app.App, statuses []observe.SessionStatus, width int) (lines []string) {
+	for i, st := range statuses {
+		if i > 0 {
+			lines = append(lines, "")
 		}
-		if len(lines)+roomForPrompt <= height || width == 0 {
-			break
-		}
+		lines = append(lines, p.statusLines(st, h.Now(), width)...)
 	}
 	return lines
 }
-
-// roomForPrompt is the number of rows kept free for the typed command and the next prompt of the
-// shell.
-const roomForPrompt = 2
 
 // watchStatus shows the status again and again: in place on a terminal, with --json as one object
 // per line.
@@ -325,7 +300,7 @@ func (p statusPrinter) drawStatus(h *app.App, statuses []observe.SessionStatus, 
 	if len(statuses)+len(problems) == 0 {
 		lines = append(lines, "no session here")
 	}
-	lines = append(lines, p.allLines(h, statuses, width, height)...)
+	lines = append(lines, p.allLines(h, statuses, width)...)
 	return p.drawScreen(append(lines, p.hostLines(answers, h.Now(), width)...), height)
 }
 

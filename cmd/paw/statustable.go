@@ -17,13 +17,6 @@ import (
 // Tables of paw status for a terminal. For a pipe, whose width is 0, plainLines has one line for each
 // agent, with the states as in --json.
 
-// leastWork is the least width of the column WORK. With less room, the prompt of an agent gets a
-// line of its own.
-const leastWork = 20
-
-// leastName is the least width to which the name of an agent is cut.
-const leastName = 8
-
 // questionLines limits the lines of a question. The whole question is in the agent's pane.
 const questionLines = 3
 
@@ -38,8 +31,8 @@ const (
 type statusPrinter struct{ *invocation }
 
 // statusLines formats one session for a terminal: the agents that need the user come first, with
-// their questions. In brief each agent has one line, and one more if the agent has a question.
-func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
+// their questions.
+func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, width int) []string {
 	if width == 0 {
 		return p.plainLines(st, now)
 	}
@@ -47,7 +40,7 @@ func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, widt
 	if len(st.Agents) == 0 {
 		return append(lines, fmt.Sprintf("  no agents; %s deletes its record", errs.Line("paw purge %s", st.Session.Name)))
 	}
-	lines = append(lines, p.agentLines(st, now, width, brief)...)
+	lines = append(lines, p.agentLines(st, now, width)...)
 	for _, line := range nextSteps(st) {
 		lines = append(lines, columns.Cut("  "+line, width))
 	}
@@ -98,33 +91,28 @@ var furtherColumns = []struct {
 }
 
 // agentLines formats the table of the agents. Lines about one agent stand below its row.
-func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width int, brief bool) []string {
+func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width int) []string {
 	agents := mostUrgent(st.Agents)
-	rows, room := fitted(agentTable(agents, now), width-2)
-	beside := room >= leastWork
-	if beside {
-		rows[0] = append(rows[0], cell{text: "WORK"})
-		for i, ag := range agents {
-			rows[i+1] = append(rows[i+1], cell{text: headline(ag.Prompt)})
-		}
+	rows := agentTable(agents, now)
+	state := columnWidths(rows)[stateColumn]
+	for _, row := range rows {
+		row[0].text = columns.Cut(row[0].text, max(width/longestName, leastName))
+		row[stateColumn].text = columns.Fill(row[stateColumn].text, state) // a background is as wide as the column
 	}
+	rows = fitting(rows, width-2, []string{"CLI", "SINCE", "WORK", "CHANGES", "NEW", "COLLIDES WITH", "USAGE", "DIRTY", "TURN"})
 	table := p.tableOf(rows, "  ", width)
 	lines := []string{p.paint(table[0], styleDim)}
 	for i, ag := range agents {
-		lines = append(lines, table[i+1])
-		if work := headline(ag.Prompt); !beside && work != "" && !brief {
-			lines = append(lines, columns.Cut("    "+work, width))
-		}
-		below := p.belowAgent(st, ag, width)
-		if asks := ag.State == session.StateWaitingInput; brief && asks {
-			below = below[:min(len(below), 1)]
-		} else if brief {
-			below = nil
-		}
-		lines = append(lines, below...)
+		lines = append(append(lines, table[i+1]), p.belowAgent(st, ag, width)...)
 	}
 	return lines
 }
+
+// Limits of an agent's name in its row: a part of the width, but not less than leastName.
+const (
+	longestName = 3
+	leastName   = 8
+)
 
 // agentTable returns the cells of the table of agents, below its heads. Further columns are there if
 // any agent has something in them.
@@ -143,6 +131,10 @@ func agentTable(agents []relative, now time.Time) [][]cell {
 		for i, ag := range agents {
 			table[i+1] = append(table[i+1], cell{text: column.text(ag.AgentStatus)})
 		}
+	}
+	table[0] = append(table[0], cell{text: "WORK"})
+	for i, ag := range agents {
+		table[i+1] = append(table[i+1], cell{text: headline(ag.Prompt)})
 	}
 	return table
 }
@@ -181,46 +173,6 @@ func (p statusPrinter) belowAgent(st observe.SessionStatus, ag relative, width i
 
 // stateColumn is the index of the column STATE in the table of agents.
 const stateColumn = 2
-
-// fitted returns a table of agents that fits the room, and the room that is left for another column.
-// If the room is too small, the column CLI is left out and the names of agents are cut; if that is
-// not enough, further columns are left out, the least needed first.
-func fitted(table [][]cell, room int) (rows [][]cell, left int) {
-	widths := columnWidths(table)
-	left = room
-	for _, w := range widths {
-		left -= w + 2
-	}
-	drop := func(head string) {
-		if k := slices.IndexFunc(table[0], func(c cell) bool { return c.text == head }); k >= 0 {
-			left += widths[k] + 2
-			widths[k] = 0
-		}
-	}
-	if left < -2 {
-		drop("CLI")
-	}
-	least := min(widths[0], leastName)
-	for _, head := range []string{"SINCE", "CHANGES", "NEW", "COLLIDES WITH", "USAGE", "DIRTY", "TURN"} {
-		if left+widths[0]-least < -2 {
-			drop(head)
-		}
-	}
-	name := max(widths[0]-max(-2-left, 0), least)
-	left += widths[0] - name
-	for _, row := range table {
-		row[0].text = columns.Cut(row[0].text, name)
-		row[stateColumn].text = columns.Fill(row[stateColumn].text, widths[stateColumn]) // a background is as wide as the column
-		var kept []cell
-		for k, c := range row {
-			if widths[k] > 0 {
-				kept = append(kept, c)
-			}
-		}
-		rows = append(rows, kept)
-	}
-	return rows, left
-}
 
 // commonFolder returns the folder that contains all worktrees under their agents' names, "" if
 // there is none.

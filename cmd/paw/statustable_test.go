@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -63,19 +62,16 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
 shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
   /src/shop
   worktrees: /src/shop.paw/shop/AGENT
-  AGENT    CLI     STATE          SINCE  TURN
-  api      claude  waits for you  2m     4…
-    make the parser strict
+  AGENT    STATE          TURN  WORK
+  api      waits for you  4…    make the parser strict
     ? Bash: npm test
-  web      codex   running        2m     1…
-    add a search box
-  └ tests  codex   idle           2m     2
-    write the tests
-  off      demo    stopped        2m
+  web      running        1…    add a search box
+  └ tests  idle           2     write the tests
+  off      stopped
   paw answer shop/api: shows its answers, and takes one
 `,
 	} {
-		got := "\n" + strings.Join(statusPrinter{plainRun()}.statusLines(someSession(now), now, width, false), "\n") + "\n"
+		got := "\n" + strings.Join(statusPrinter{plainRun()}.statusLines(someSession(now), now, width), "\n") + "\n"
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d columns (-want +got)\n%s", width, diff)
 		}
@@ -102,35 +98,10 @@ func TestStatusFitsAnyWidth(t *testing.T) {
 	}
 	st.Agents[0].State, st.Agents[0].Cause = session.StateWaitingChildren, session.CauseOther
 	for width := narrowest; width <= 220; width++ {
-		for _, line := range (statusPrinter{plainRun()}).statusLines(st, now, width, false) {
+		for _, line := range (statusPrinter{plainRun()}).statusLines(st, now, width) {
 			if columns.Width(line) > width {
 				t.Fatalf("%d columns, %d wide: %q", width, columns.Width(line), line)
 			}
-		}
-	}
-}
-
-// Where the screen is too low for all agents, each agent takes one line, and an agent that asks
-// takes two.
-func TestStatusInBrief(t *testing.T) {
-	now := time.Now()
-	const want = `
-shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
-  /src/shop
-  worktrees: /src/shop.paw/shop/AGENT
-  AGENT    CLI     STATE          SINCE  TURN
-  api      claude  waits for you  2m     4…
-    ? Bash: npm test
-  web      codex   running        2m     1…
-  └ tests  codex   idle           2m     2
-  off      demo    stopped        2m
-  paw answer shop/api: shows its answers, and takes one
-`
-	st, h := []observe.SessionStatus{someSession(now)}, &app.App{Now: func() time.Time { return now }}
-	for height, brief := range map[int]bool{15: false, 14: true, 5: true} {
-		got := "\n" + strings.Join(statusPrinter{plainRun()}.allLines(h, st, 60, height), "\n") + "\n"
-		if brief == strings.Contains(got, "make the parser strict") || brief != (got == want) {
-			t.Errorf("%d lines:\n%s", height, got)
 		}
 	}
 }
@@ -147,7 +118,7 @@ shop  active  1 running, 1 idle  /src/shop
   web      codex  running  2m     1…             add a search box
   └ tests  codex  idle     2m     2     2 turns  write the tests
 `
-	if diff := cmp.Diff(want, "\n"+strings.Join(statusPrinter{plainRun()}.statusLines(st, now, 80, false), "\n")+"\n"); diff != "" {
+	if diff := cmp.Diff(want, "\n"+strings.Join(statusPrinter{plainRun()}.statusLines(st, now, 80), "\n")+"\n"); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -169,7 +140,7 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
   off      demo    stopped        2m           main, web, one with a l…
   paw answer shop/api: shows its answers, and takes one
 `
-	got := "\n" + strings.Join(statusPrinter{plainRun()}.statusLines(st, now, 110, false), "\n") + "\n"
+	got := "\n" + strings.Join(statusPrinter{plainRun()}.statusLines(st, now, 110), "\n") + "\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -237,7 +208,7 @@ func TestStatusWithUsage(t *testing.T) {
 		50: "  AGENT    STATE          TURN\n" +
 			"  web      running        1…\n",
 	} {
-		got := strings.Join(statusPrinter{plainRun()}.statusLines(st, now, width, false), "\n") + "\n"
+		got := strings.Join(statusPrinter{plainRun()}.statusLines(st, now, width), "\n") + "\n"
 		for line := range strings.Lines(want) {
 			if !strings.Contains(got, line) {
 				t.Errorf("%d columns: no line %q in\n%s", width, line, got)

@@ -12,7 +12,7 @@ import (
 
 // shownOnTerminals are commands that print tables and sentences.
 var shownOnTerminals = []string{
-	"status", "status --all", "status --since yesterday", "status --dirty --forecast", "turns", "turns --since yesterday", "forecast", "usage", "queue", "land --list", "land docs --dry-run",
+	"status", "status --all", "status --dirty --forecast", "turns", "turns --since yesterday", "forecast", "usage", "queue", "land --list", "land docs --dry-run",
 	"land docs", "land --undo", "land docs search", "clis", "host", "doctor", "answer auth </dev/null", "wait billing", "blame README.md", "log --grep search", "send auth hi", "staus", "remove auth --dry-run",
 	"rewind docs 1 --dry-run", "update docs", "stop later", "recover later --detach", "queue add docs 'and then the index of all the chapters of that book, please'", "queue", "--help", "--help all", "land --help",
 }

@@ -92,6 +92,8 @@ func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
 		line = "paw add --branches " + errs.Quote(behind[0])
 	case line == "paw start" && len(s.Agents) > 0: // the session is there
 		line = "paw add"
+	case any && len(behind) == 0:
+		line = strings.Join(strings.Fields(line)[:2], " ")
 	case any:
 		line = begin + strings.TrimPrefix(pasted(behind), "paw")
 	case !named:
