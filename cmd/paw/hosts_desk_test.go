@@ -119,3 +119,15 @@ func TestWatchOverHosts(t *testing.T) {
 	s.awaits("it has ended", func(shown string) bool { return !strings.Contains(shown, "gpu") })
 	waitFor(t, "nothing serves it on the host", func() bool { return m.asking() == 0 })
 }
+
+// On a terminal, too, what stands behind -- reaches the agent of a host as it was typed.
+func TestPromptTypedOnATerminalIsTheWholePrompt(t *testing.T) {
+	t.Parallel()
+	m := landMachines(t, "far=demo")
+	m.screen("send", "gpu:far", "--", "do: say hello")
+	prompts := func() string { return m.ok("turns", "gpu:far", "--json") }
+	waitFor(t, "the prompt arrives", func() bool { return strings.Contains(prompts(), "do: say hello") })
+	if got := prompts(); !strings.Contains(got, `"prompt":"do: say hello"`) {
+		t.Error(got)
+	}
+}

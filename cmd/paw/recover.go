@@ -109,7 +109,7 @@ func (o *recoverOptions) printRecovered(recovered []orchestrator.Recovered) (las
 			}
 		}
 		for _, one := range r.Unfinished {
-			o.sayError(fmt.Sprintf("%s: %s is not finished", r.Session.Name, one), []string{errs.Line("paw recover %s", r.Session.Name)})
+			o.sayError(fmt.Sprintf("%s: %s is not finished", r.Session.Name, one), []string{"paw recover " + r.Session.Name})
 		}
 	}
 	return last

@@ -63,7 +63,7 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 		return endedThere(0, err)
 	}
 	if in, ok := r.stdin.(*os.File); ok && r.interactive() && isTerminal(r.stdout) {
-		request.Args = append(slices.Clone(words), "--no-pager")
+		request.Args = append([]string{"--no-pager"}, words...)
 		return endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: host.Said(r.stdout)}))
 	}
 	return endedThere(client.Run(cmd.Context(), host, request, r.pipedInput(), forChild(r.stdout), host.Said(forReading(r.stderr))))
