@@ -178,24 +178,6 @@ func (d *desk) Doing(ctx context.Context, agents []ui.Agent) map[string]ui.Doing
 	return found
 }
 
-// Usage counts the tokens of an agent's models. Some CLIs have to be started for it.
-func (d *desk) Usage(ctx context.Context, a ui.Agent) (ui.Usage, error) {
-	s, err := d.home.Load(a.Session)
-	if err != nil {
-		return ui.Usage{}, err
-	}
-	w, err := app.AgentNamed(s, a.Name)
-	if err != nil {
-		return ui.Usage{}, err
-	}
-	took := orchestrator.UsageOf(ctx, d.home.Agent(s, w)).Total
-	found := ui.Usage{Words: inShort(&took)}
-	if took.Answers > 0 {
-		found.Tokens = count(took.Input + took.CacheRead + took.CacheWrite + took.Output)
-	}
-	return found, nil
-}
-
 // mostPairs limits the agents of a session for which the desk forecasts unasked whose work conflicts
 // with whose: that merges each pair of agents.
 const mostPairs = 24

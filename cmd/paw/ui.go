@@ -54,4 +54,3 @@ needs you most. paw itself binds no key and changes no option of yours.`, exitUs
 		}),
 	}
 }
-

@@ -80,9 +80,6 @@ type Doing struct {
 	Last  time.Time // when the CLI last wrote its record
 }
 
-// Usage is the tokens of an agent's models, as one number and in words; "" where nothing is known.
-type Usage struct{ Tokens, Words string }
-
 // Forecast says what would happen if an agent's work landed now.
 type Forecast struct {
 	Target string   // the branch to land in
@@ -134,8 +131,6 @@ type Paw interface {
 	Screen(ctx context.Context, a Agent) (string, error)
 	// Doing returns what agents in a turn do, by key. Doing is cheap enough to be called each second.
 	Doing(ctx context.Context, agents []Agent) map[string]Doing
-	// Usage counts the tokens of an agent's models.
-	Usage(ctx context.Context, a Agent) (Usage, error)
 	// Forecasts returns the forecasts for the agents of a session, by the agent's name.
 	Forecasts(ctx context.Context, session string) (map[string]Forecast, error)
 	// State takes a snapshot of an agent's work, for commands that are to act on exactly that work.

@@ -176,7 +176,7 @@ func (f frame) detailHead(a Agent, width int, l layout) string {
 	if a.Parent != "" {
 		cli += " of " + a.Parent
 	}
-	left += "  " + f.paint(strings.TrimRight(cli+"  "+a.Branch+"  "+f.usage[a.Key()].Words, " "), dim)
+	left += "  " + f.paint(strings.TrimRight(cli+"  "+a.Branch, " "), dim)
 	room := width - f.Width(right) - 2
 	if room < leastName {
 		return f.Cut(left, width)

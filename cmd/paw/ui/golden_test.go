@@ -48,7 +48,6 @@ func (p *played) Doing(context.Context, []Agent) map[string]Doing               
 func (p *played) Changed() bool                                                  { return false }
 func (p *played) ShowAll(all bool)                                               { p.all = all }
 func (p *played) Screen(context.Context, Agent) (string, error)                  { return "", nil }
-func (p *played) Usage(context.Context, Agent) (Usage, error)                    { return Usage{}, nil }
 func (p *played) Forecasts(context.Context, string) (map[string]Forecast, error) { return nil, nil }
 func (p *played) Attach(context.Context, Agent) (bool, error)                    { return p.over, nil }
 func (p *played) State(context.Context, Agent) (State, error)                    { return p.state, nil }
@@ -325,20 +324,6 @@ func TestScreens(t *testing.T) {
 	}
 	sameAsGolden(t, "dead", screenOf(opened(paw, dead, Options{}, 80, 24)))
 	sameAsGolden(t, "empty", screenOf(opened(paw, Board{Place: "~/src", Problems: []string{"shop: the record cannot be read"}}, Options{}, 80, 24)))
-}
-
-// The tokens of the selected agent stand beside its branch, and those of every agent in the rows if
-// the list also has room for About.
-func TestUsageIsShown(t *testing.T) {
-	for size, want := range map[[2]int][2]bool{{60, 24}: {}, {80, 24}: {true, true}, {120, 35}: {false, false}, {200, 50}: {true, true}, {300, 80}: {true, true}} {
-		m := opened(&played{}, fiveAgents(), Options{}, size[0], size[1])
-		m = after(m, usageMsg{"shop/web", Usage{"13.4k", "12.3k in, 1.1k out"}})
-		m = after(m, usageMsg{m.roster.selected, Usage{"9.9k", "9.8k in, 99 out"}})
-		got := [2]bool{strings.Contains(screenOf(m), "9.8k in, 99 out"), strings.Contains(screenOf(m), " 13.4k ")}
-		if got != want || strings.Contains(screenOf(m), "12.3k in") {
-			t.Errorf("%v: in the head and in the list %v, not %v\n%s", size, got, want, screenOf(m))
-		}
-	}
 }
 
 // A terminal of 80x24 shows most of twelve agents, each in one line with About.

@@ -25,7 +25,6 @@ const (
 	colTurn
 	colLines
 	colPull
-	colTokens
 	colFlag
 	columnsOfRow
 )
@@ -39,13 +38,13 @@ const (
 )
 
 // headNames are the heads of the columns that do not explain themselves.
-var headNames = [columnsOfRow]string{colAge: "age", colTurn: "turn", colLines: "lines", colPull: "pr", colTokens: "tokens"}
+var headNames = [columnsOfRow]string{colAge: "age", colTurn: "turn", colLines: "lines", colPull: "pr"}
 
 // leastForHeads is the least height of a terminal that shows them.
 const leastForHeads = 24
 
 // dropped lists the columns to leave out where the row is too long, the first one first.
-var dropped = []int{colTokens, colCLI, colPull, colLines, colNumber, colTurn}
+var dropped = []int{colCLI, colPull, colLines, colNumber, colTurn}
 
 // cells returns the texts of an agent's row, all but About.
 func (f frame) cells(a Agent, several bool) [columnsOfRow]string {
@@ -74,7 +73,6 @@ func (f frame) cells(a Agent, several bool) [columnsOfRow]string {
 	if a.Pull != "" {
 		c[colPull] = "#" + a.Pull[strings.LastIndexByte(a.Pull, '/')+1:]
 	}
-	c[colTokens] = f.usage[a.Key()].Tokens
 	o := f.roster.outlooks[a.Key()]
 	if c[colLines] = o.Lines; len(o.Files)+len(o.Others) > 0 {
 		c[colFlag] = "!"
@@ -99,10 +97,6 @@ func (f frame) columnWidths(rows [][columnsOfRow]string, width int, tight bool) 
 			}
 		}
 		return sum
-	}
-	tokens := widths[colTokens]
-	if widths[colTokens] = 0; tokens > 0 && width-total()-len(gap) < leastAbout || width-total()-tokens-2*len(gap) >= leastAbout {
-		widths[colTokens] = tokens // shown only where About keeps its room or has none in the row anyway
 	}
 	least := leastAbout
 	if tight {
@@ -239,13 +233,13 @@ func (f frame) row(a Agent, cells [columnsOfRow]string, widths [columnsOfRow]int
 			continue
 		}
 		switch k {
-		case colNumber, colAge, colTurn, colLines, colTokens:
+		case colNumber, colAge, colTurn, colLines:
 			text = f.Right(text, w)
 		default:
 			text = f.Fill(text, w)
 		}
 		switch k {
-		case colNumber, colCLI, colAge, colTokens:
+		case colNumber, colCLI, colAge:
 			text = paint(text, dim)
 		case colName:
 			if a.Group == NeedsYou && !a.Dead {

@@ -56,7 +56,6 @@ type Model struct {
 	tab     tab
 
 	doing  map[string]Doing // by the agent's key
-	usage  map[string]Usage // by the agent's key
 	screen screen
 	page   page // for the tabs turns, diff and log
 	scope  scope
@@ -136,7 +135,7 @@ const noteTime = 6 * time.Second
 func New(ctx context.Context, paw Paw, o Options) *Model {
 	return &Model{
 		paw: paw, ctx: ctx, palette: palette{colour: o.Colour}, all: o.All, width: 80, height: 24, now: time.Now(),
-		roster: roster{numbers: map[string]int{}, outlooks: map[string]Forecast{}, marks: map[string]bool{}}, usage: map[string]Usage{}, drafts: map[string]string{}, sending: sending{},
+		roster: roster{numbers: map[string]int{}, outlooks: map[string]Forecast{}, marks: map[string]bool{}}, drafts: map[string]string{}, sending: sending{},
 	}
 }
 
@@ -153,10 +152,6 @@ type (
 	doingMsg struct {
 		doing map[string]Doing
 		now   time.Time
-	}
-	usageMsg struct {
-		key string
-		Usage
 	}
 	outlookMsg struct {
 		session  string

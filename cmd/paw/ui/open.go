@@ -38,7 +38,7 @@ func Open(ctx context.Context, paw Paw, o Options, stdin io.Reader, stdout io.Wr
 		}
 		w.send(first)
 		go w.screens(ctx)
-		go w.count(ctx)
+		go w.forecast(ctx)
 		go w.follow(ctx)
 		w.lookOn(ctx, cost)
 	}()
@@ -161,8 +161,6 @@ func (m *Model) Update(msg tea.Msg) tea.Cmd {
 		m.screen = screen{key: msg.key, why: msg.why, lines: m.cleaned(msg.text)}
 	case doingMsg:
 		m.doing, m.now = msg.doing, msg.now
-	case usageMsg:
-		m.usage[msg.key] = msg.Usage
 	case outlookMsg:
 		for name, o := range msg.outlooks {
 			m.roster.outlooks[msg.session+"/"+name] = o

@@ -170,24 +170,13 @@ func (w *watcher) follow(ctx context.Context) {
 	}
 }
 
-// count counts the tokens of the agents that are seen, and forecasts their sessions, whenever they may
-// have changed. One agent and one session are done per beat, since each may cost processes.
-func (w *watcher) count(ctx context.Context) {
-	counted, outlooks := map[string]string{}, map[string]string{}
+// forecast forecasts the sessions of the agents that are seen, whenever a forecast may have changed. One
+// session is done per beat, since it costs processes.
+func (w *watcher) forecast(ctx context.Context) {
+	outlooks := map[string]string{}
 	for pause(ctx, beat) {
-		rows := w.shown().rows
-		for _, a := range rows {
-			if counted[a.Key()] == a.Ended || ctx.Err() != nil {
-				continue
-			}
-			counted[a.Key()] = a.Ended
-			if used, err := w.paw.Usage(ctx, a); err == nil {
-				w.send(usageMsg{a.Key(), used})
-			}
-			break
-		}
 		lands, sessions := map[string]string{}, []string{}
-		for _, a := range rows {
+		for _, a := range w.shown().rows {
 			if _, there := lands[a.Session]; !there {
 				sessions = append(sessions, a.Session)
 			}
