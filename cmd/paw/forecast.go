@@ -72,12 +72,7 @@ func (o *forecastOptions) showForecast(f *landing.Forecast) error {
 		return o.printJSON(forecastView(f))
 	}
 	rows := [][]cell{heads("AGENT", "FILES", "WITH "+f.Target, "WITH EACH OTHER")}
-	var idle []string // agents with nothing to land, which share a line on a terminal
 	for _, one := range f.Agents {
-		if isTerminal(o.stdout) && strings.HasPrefix(withTarget(one), "nothing ") {
-			idle = append(idle, one.Agent)
-			continue
-		}
 		row := texts(one.Agent, fmt.Sprint(one.Files), withTarget(one), collisions(f, one.Agent))
 		if len(one.Conflicts) > 0 {
 			row[2].state = "error"
@@ -89,11 +84,7 @@ func (o *forecastOptions) showForecast(f *landing.Forecast) error {
 		}
 		rows = append(rows, row)
 	}
-	if isTerminal(o.stdout) {
-		o.printForecast(rows, idle)
-	} else {
-		o.printTable(o.stdout, "", rows)
-	}
+	o.printTable(o.stdout, "", rows, "FILES")
 	o.showOrder(f)
 	return nil
 }
@@ -139,44 +130,9 @@ func withTarget(o observe.Forecast) string {
 	case len(o.Submodules) > 0:
 		return "does not land: it would add, remove or move a submodule: " + first(o.Submodules)
 	case o.Files == 0:
-		return nothingToLand
+		return "nothing to land"
 	}
 	return "fits"
-}
-
-const nothingToLand = "nothing to land"
-
-// printForecast prints the rows of a forecast on a terminal. If the last column does not fit, its
-// text stands below the row. Agents with nothing to land share a line.
-func (o *forecastOptions) printForecast(rows [][]cell, idle []string) {
-	width, _ := o.terminalSize()
-	total := 0
-	for _, w := range columnWidths(rows) {
-		total += w + 2
-	}
-	switch {
-	case len(rows) == 1: // only the heads
-	case total-2 <= width:
-		o.printTable(o.stdout, "", rows)
-	default:
-		short := [][]cell{}
-		for _, row := range rows {
-			short = append(short, row[:3])
-		}
-		for i, line := range o.tableOf(short, "", width) {
-			fmt.Fprintln(o.stdout, line)
-			if with := rows[i][3]; i > 0 && with.text != "" {
-				for _, part := range columns.Wrap("with "+with.text, width-4, 4) {
-					fmt.Fprintln(o.stdout, "    "+o.colour(part, with.state))
-				}
-			}
-		}
-	}
-	if len(idle) > 0 {
-		for _, line := range columns.Wrap(nothingToLand+": "+strings.Join(idle, ", "), width, 4) {
-			fmt.Fprintln(o.stdout, o.paint(line, styleDim))
-		}
-	}
 }
 
 // collisions says which agents an agent's work conflicts with. Agents that conflict in the same

@@ -50,23 +50,8 @@ func (p statusPrinter) statusLines(st observe.SessionStatus, now time.Time, widt
 // sessionLines formats the head of a session: name, status, the number of agents in each state, and
 // where the repository and the worktrees are.
 func (p statusPrinter) sessionLines(st observe.SessionStatus, width int) []string {
-	counts, place, name := stateCounts(st.Agents), shortened(st.Session.RepoPath), errs.Name(st.Session.Name)
-	used := min(columns.Width(name), max(width-2-columns.Width(string(st.Status)), leastName)) + 2 + columns.Width(string(st.Status))
-	name = columns.Cut(name, max(width-2-columns.Width(string(st.Status)), leastName))
-	lines := []string{p.paint(name, styleHead) + "  " + p.colour(string(st.Status), string(st.Status))}
-	add := func(text, style string) {
-		if last := len(lines) - 1; used+2+columns.Width(text) <= width {
-			lines[last] += "  " + p.paint(text, style)
-			used += 2 + columns.Width(text)
-			return
-		}
-		lines = append(lines, "  "+p.paint(columns.Cut(text, width-2), style))
-		used = 2 + min(columns.Width(text), width-2)
-	}
-	if counts != "" {
-		add(counts, "")
-	}
-	add(place, styleDim)
+	parts := []string{p.paint(columns.Cut(errs.Name(st.Session.Name), width/2), styleHead), p.colour(string(st.Status), string(st.Status)), stateCounts(st.Agents), p.paint(shortened(st.Session.RepoPath), styleDim)}
+	lines := []string{columns.Cut(strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "  "), width)}
 	if st.Reason != "" {
 		lines = append(lines, columns.Cut("  ("+display.OneLine(st.Reason)+")", width))
 	}

@@ -59,8 +59,7 @@ shop  active  1 waits for you, 1 running, 1 idle, 1 stopped  /src/shop
   paw answer shop/api: shows its answers, and takes one
 `,
 		60: `
-shop  active  1 waits for you, 1 running, 1 idle, 1 stopped
-  /src/shop
+shop  active  1 waits for you, 1 running, 1 idle, 1 stopped…
   worktrees: /src/shop.paw/shop/AGENT
   AGENT    STATE          TURN  WORK
   api      waits for you  4…    make the parser strict
