@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator/children"
-	"paw/orchestrator/hosts"
 	"paw/orchestrator/live"
 	"paw/session"
 )
@@ -80,24 +79,5 @@ func TestWaitingText(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, waitNotes(w)); diff != "" {
 		t.Error(fmt.Sprint("-want +got\n", diff))
-	}
-}
-
-// TestWaitOnSeveralMachinesPassesOverWhoWasNeverAsked: as on one machine, unless the agent was named.
-func TestWaitOnSeveralMachinesPassesOverWhoWasNeverAsked(t *testing.T) {
-	own := &children.Waited{Agents: []children.Awaited{{Result: live.Result{Agent: "a"}, Status: session.AgentStatus{State: session.StateIdle}}}}
-	waits := []machineWait{{}, {host: &hosts.Host{Name: "gpu"}}}
-	for _, c := range []struct {
-		named []string
-		says  string
-		notes int
-	}{{nil, "waiting for gpu (0 of 1 finished, 1s)", 0}, {[]string{"a", "gpu:"}, "waiting for a, gpu (0 of 2 finished, 1s)", 1}} {
-		known := soFar(waits, own, children.WaitOptions{Agents: c.named})
-		if got := waitingText(known, time.Second); got != c.says {
-			t.Errorf("%q: %q, want %q", c.named, got, c.says)
-		}
-		if notes := waitNotes(known); len(notes) != c.notes {
-			t.Errorf("%q: %q", c.named, notes)
-		}
 	}
 }

@@ -2,14 +2,12 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
 	"paw/config"
-	"paw/config/disk"
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -23,7 +21,7 @@ func newConfig(a *invocation) *cobra.Command {
 file, .paw.toml of the repository, and PAW_* variables, the later over the earlier.`),
 		Example: `  paw config
   PAW_TMUX_LAYOUT=windows paw config --json`,
-		Args: a.noConfigWords,
+		Args: cobra.NoArgs,
 		RunE: a.withHome(func(_ *cobra.Command, h *app.App, _ []string) error {
 			if a.json {
 				return a.printJSON(map[string]any{"version": 1, "config": h.Config.Config, "sources": h.Config.Sources, "untrusted": h.Config.Untrusted, "ignored": h.Config.Ignored})
@@ -43,23 +41,6 @@ file, .paw.toml of the repository, and PAW_* variables, the later over the earli
 	a.addJSON(cmd)
 	cmd.AddCommand(newConfigTrust(a))
 	return cmd
-}
-
-// noConfigWords refuses words such as edit, set and path. The hint is a command that opens the
-// configuration file.
-func (a *invocation) noConfigWords(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	e := errs.New(errs.Usage, "%s %s: paw shows the configuration, and changes none", cmd.CommandPath(), strings.Join(args, " "))
-	if h, err := a.paw(); err == nil {
-		open := `"${EDITOR:-vi}" ` + errs.Quote(h.Paths.ConfigFile)
-		if dir := filepath.Dir(h.Paths.ConfigFile); !disk.Exists(dir) { // an editor makes no folder
-			open = "mkdir -p " + errs.Quote(dir) + " && " + open
-		}
-		return e.Hint("%s", open)
-	}
-	return e.Hint("%s --help", cmd.CommandPath())
 }
 
 type trustOptions struct {

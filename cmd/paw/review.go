@@ -236,21 +236,6 @@ func (d *desk) Comment(ctx context.Context, a ui.Agent, diff string, first, last
 	return c.Place(), orchestrator.AddComments(ctx, d.home, s, a.Name, c)
 }
 
-// Place names lines of a diff, or a whole file, as PATH:LINE-LINE or PATH. Lines that were removed
-// are refused.
-func (d *desk) Place(diff string, first, last int) (string, error) {
-	c := review.On(diff, first, last, "")
-	switch {
-	case c.Path == "":
-		return "", errors.New("no line of a file: j and k go to one")
-	case c.Removed:
-		return "", fmt.Errorf("%s: b tells of lines that are there", c.Place())
-	case strings.HasPrefix(c.Path, "-"):
-		c.Path = "./" + c.Path
-	}
-	return c.Place(), nil
-}
-
 // Comments returns the comments on an agent's work that were not sent yet.
 func (d *desk) Comments(_ context.Context, a ui.Agent, diff string) ([]ui.Comment, error) {
 	if a.Far {

@@ -93,8 +93,7 @@ func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) er
 		return err
 	}
 	line := &waitingLine{lineBelow: lineBelow{out: &o.printer}, began: h.Now()}
-	o.Look = func(w *children.Waited) { line.look(w, h.Now()) }
-	here := func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error) {
+	here := func(ctx context.Context, agents []string) (*children.Waited, error) {
 		own := o.WaitOptions
 		s, agents, err := o.question(cmd, h, agents).agents(agents)
 		if err != nil {
@@ -109,15 +108,13 @@ func (o *waitOptions) waitFor(cmd *cobra.Command, h *app.App, words []string) er
 					orchestrator.FollowEnd(h, s, a.Agent)
 				}
 			}
-			if look != nil {
-				look(w)
-			}
+			line.look(w, h.Now())
 		}
 		return children.Wait(ctx, h, s, own)
 	}
 	var waited *children.Waited
 	if len(waits) == 1 && waits[0].host == nil {
-		waited, err = here(cmd.Context(), waits[0].agents, o.Look)
+		waited, err = here(cmd.Context(), waits[0].agents)
 	} else {
 		waited, err = o.waitEverywhere(cmd.Context(), h, waits, here)
 	}

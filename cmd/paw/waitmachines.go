@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +25,6 @@ type machineWait struct {
 	agents []string    // names without HOST:; empty for all agents of the repository's session
 	name   string      // session on the host, "" if none is named
 
-	over   bool             // the wait has ended, with one of the following
 	waited *children.Waited // result, nil for none
 	err    error            // why there is no result
 }
@@ -83,8 +81,8 @@ func waitOn(cmd *cobra.Command, h *app.App, name string) (machineWait, error) {
 	return machineWait{host: &host, folder: dir}, err
 }
 
-// waitHere waits for agents of this machine. It calls look after each look at the agents.
-type waitHere func(ctx context.Context, agents []string, look func(*children.Waited)) (*children.Waited, error)
+// waitHere waits for agents of this machine.
+type waitHere func(ctx context.Context, agents []string) (*children.Waited, error)
 
 // waitEverywhere waits on several machines at once, and joins the results. It ends with the first
 // agent that has a question, or with --any that has finished.
@@ -95,61 +93,27 @@ func (o *waitOptions) waitEverywhere(ctx context.Context, h *app.App, waits []ma
 	}
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var own atomic.Pointer[children.Waited] // result of the last look at this machine
 	ended := make(chan *machineWait)
 	for i := range waits {
 		go func() {
 			w := &waits[i]
 			if w.host != nil {
 				w.waited, w.err = o.waitThere(within, client, *w)
-			} else if w.waited, w.err = here(within, w.agents, own.Store); w.waited != nil {
+			} else if w.waited, w.err = here(within, w.agents); w.waited != nil {
 				w.err = nil // together judges the results of all machines
 			}
 			ended <- w
 		}()
 	}
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	for left := len(waits); left > 0; {
-		select {
-		case w := <-ended:
-			left--
-			if w.over = true; w.enough(o.WaitOptions) {
-				cancel()
-			}
-		case <-look.C:
-			o.Look(soFar(waits, own.Load(), o.WaitOptions))
+	for range waits {
+		if w := <-ended; w.enough(o.WaitOptions) {
+			cancel()
 		}
 	}
 	if ctx.Err() != nil {
 		return nil, errs.New(errs.Interrupted, "interrupted")
 	}
 	return together(waits, o.WaitOptions)
-}
-
-// lookEvery is the interval at which the line about a wait on several machines is drawn again.
-const lookEvery = 500 * time.Millisecond
-
-// soFar returns what is known while some waits go on: the finished waits, the last look at this
-// machine, and the names that were typed.
-func soFar(waits []machineWait, own *children.Waited, o children.WaitOptions) *children.Waited {
-	known := &children.Waited{Anybody: len(o.Agents) == 0}
-	for i := range waits {
-		switch w := &waits[i]; { // of a wait that is not over, the result is not read
-		case w.over && w.waited != nil:
-			known.Agents = append(known.Agents, w.waited.Agents...)
-		case w.over:
-		case w.host == nil && own != nil:
-			known.Agents = append(known.Agents, own.Agents...)
-		case w.host != nil && len(w.agents) == 0:
-			known.Agents = append(known.Agents, children.Awaited{Result: live.Result{Agent: w.host.Name}})
-		case w.host != nil:
-			for _, name := range w.agents {
-				known.Agents = append(known.Agents, children.Awaited{Host: w.host.Name, Result: live.Result{Agent: name}})
-			}
-		}
-	}
-	return known
 }
 
 // enough reports whether the result for one machine ends the waits for the others.

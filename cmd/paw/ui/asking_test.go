@@ -26,8 +26,7 @@ func TestGoOn(t *testing.T) {
 	}
 }
 
-// g tells an agent whose turn has failed to go on. For agents other than the selected one, y sends
-// nothing and says so.
+// g tells an agent whose turn has failed to go on, and no other one.
 func TestGoOnAfterAFailure(t *testing.T) {
 	paw, board := &played{}, fiveAgents()
 	for i := range board.Agents {
@@ -38,7 +37,7 @@ func TestGoOnAfterAFailure(t *testing.T) {
 	if got := strings.Join(paw.ran, "; "); got != "send shop/api -- go on" {
 		t.Errorf("%q\n%s", got, screenOf(m))
 	}
-	if m = typed(m, "3", "g", "y"); len(paw.ran) != 1 || !strings.Contains(screenOf(m), "nothing was sent") {
+	if m = typed(m, "3", "g"); len(paw.ran) != 1 || !strings.Contains(screenOf(m), "no turn of tests was cut or has failed") {
 		t.Errorf("%q\n%s", paw.ran, screenOf(m))
 	}
 }

@@ -143,9 +143,6 @@ type Paw interface {
 	// Comment keeps a comment on lines of a diff without styles, counted from 0, and returns the
 	// place of the comment.
 	Comment(ctx context.Context, a Agent, diff string, first, last int, text string) (place string, err error)
-	// Place names lines of such a diff, or a whole file, in the form that paw blame takes. Lines
-	// that were removed have none.
-	Place(diff string, first, last int) (string, error)
 	// Comments returns the comments on an agent's work that were not sent yet, with their lines in
 	// such a diff.
 	Comments(ctx context.Context, a Agent, diff string) ([]Comment, error)

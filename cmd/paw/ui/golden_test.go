@@ -34,7 +34,6 @@ type played struct {
 	asked    *Question
 	comments []string
 	notes    []Comment // comments on the diff
-	file     string    // what Place returns for any line, "" for a place by line
 	all      bool
 	drafts   map[string]string
 	state    State
@@ -61,16 +60,6 @@ func (p *played) Question(context.Context, Agent) (Question, error) {
 func (p *played) Comment(_ context.Context, a Agent, _ string, first, last int, text string) (string, error) {
 	p.comments = append(p.comments, fmt.Sprintf("%s %d-%d %s", a.Key(), first, last, text))
 	return fmt.Sprintf("parse.go:%d", last), nil
-}
-
-func (p *played) Place(_ string, first, last int) (string, error) {
-	switch {
-	case first == 0:
-		return "", errors.New("no line of a file")
-	case p.file != "":
-		return p.file, nil
-	}
-	return fmt.Sprintf("parse.go:%d-%d", first, last), nil
 }
 
 func (p *played) Comments(context.Context, Agent, string) ([]Comment, error) {
@@ -342,25 +331,6 @@ func TestTwelveAgentsOnASmallTerminal(t *testing.T) {
 	}
 	if seen < 8 {
 		t.Errorf("only %d agents are seen", seen)
-	}
-}
-
-// Where the selected agent's turn was not cut, g is for all agents of the session whose turns were
-// cut, as after a recovery.
-func TestGoOnForOthers(t *testing.T) {
-	board := fiveAgents()
-	for i := range board.Agents {
-		a := &board.Agents[i]
-		a.Asks, a.Cut = false, a.Name == "api" || a.Name == "docs"
-	}
-	paw := &played{}
-	m := typed(opened(paw, board, Options{}, 120, 35), "3", "g")
-	if got := screenOf(m); !strings.Contains(got, "tell api, docs to go on?") || !strings.Contains(got, "a all 2 whose turns were cut") {
-		t.Errorf("not asked:\n%s", got)
-	}
-	typed(m, "a")
-	if want := "send shop/api,docs -- go on"; len(paw.ran) == 0 || paw.ran[len(paw.ran)-1] != want {
-		t.Errorf("ran %q, want %s", paw.ran, want)
 	}
 }
 

@@ -48,7 +48,6 @@ var helpFor = []struct {
 		{"d", "its diff", "paw diff A"},
 		{"B", "since you looked, or all", "paw diff A --unseen"},
 		{"[ ]", "turn by turn", "paw diff A N"},
-		{"b", "turn that wrote a line", "paw blame"},
 		{"n N", "next hunk or match", ""},
 		{"{ }", "next file", ""},
 		{"c", "comment on a line", "paw review A"},
@@ -116,7 +115,7 @@ func (f frame) hints() []hint {
 	case f.focus && f.tab == tabDiff && f.scope.with != "":
 		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"/", "search"}, {"d", "diff of one"}, {"?", "help"}}
 	case f.focus && f.tab == tabDiff:
-		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"B [ ]", "since"}, {"/", "search"}, {"b", "blame"}, {"?", "help"}}
+		return []hint{{"esc", "back"}, {"n N", "hunk"}, {"{ }", "file"}, {"c", "comment"}, {"C", "send comments"}, {"m", "seen"}, {"L", "land"}, {"B [ ]", "since"}, {"/", "search"}, {"?", "help"}}
 	case f.focus:
 		hints := []hint{{"esc", "back"}, {"j k", "move"}, {"/", "search"}, {"d", "diff"}, {"t", "turns"}, {"o", "log"}, {"s", "send"}}
 		if f.tab == tabTurns {

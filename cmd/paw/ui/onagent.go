@@ -104,66 +104,43 @@ func askPrompt(m *Model, a Agent) tea.Cmd {
 		}})
 }
 
-// askGoOn asks whether to tell the agent, or all agents of the session whose turns were cut, to go
-// on.
+// askGoOn asks whether to tell the agents that are meant to go on, and names those whose turn needs no such
+// prompt. Of an agent whose turn was cut it offers to tell all such agents of the session.
 func askGoOn(m *Model, a Agent) tea.Cmd {
-	if marked := meant(m, a); len(marked) > 1 || marked[0].Key() != a.Key() {
-		return askMarkedGoOn(m, marked)
-	}
-	all := m.roster.cutAgents(a.Session)
-	switch {
-	case a.Exited:
+	all := meant(m, a)
+	a = all[0]
+	if len(all) == 1 && a.Exited {
 		return askRecover(m, a)
-	case a.goesOn():
-	case len(all) == 0:
-		return m.say(true, "no turn of %s was cut or has failed", a.Name)
-	default: // the agent's own turn is fine, but turns of other agents were cut
-		return m.asks(&ask{title: "tell " + strings.Join(all, ", ") + " to go on?", keys: fmt.Sprintf("a all %d whose turns were cut · any other key cancels", len(all)),
-			choose: map[string]string{"a": "a", "y": "y"}, done: func(answer string) tea.Cmd {
-				if answer == "y" { // elsewhere y tells the selected agent, so y must not tell others here
-					return m.say(true, "nothing was sent: g a tells %s", strings.Join(all, ", "))
-				}
-				return m.quietly("send", a.Session+"/"+strings.Join(all, ","), "--", goOn)
-			}})
 	}
-	keys := "y " + a.Name + " goes on"
-	choose := map[string]string{"y": a.Key(), "Y": a.Key()}
-	if a.Cut && len(all) > 1 {
-		keys += fmt.Sprintf(" · a all %d whose turns were cut", len(all))
-		choose["a"] = a.Session + "/" + strings.Join(all, ",")
+	able := slices.DeleteFunc(slices.Clone(all), func(a Agent) bool { return !a.goesOn() })
+	others := slices.DeleteFunc(slices.Clone(all), Agent.goesOn)
+	if len(able) == 0 {
+		return m.say(true, "no turn of %s was cut or has failed", named(others))
 	}
-	return m.asks(&ask{title: fmt.Sprintf("tell %s to go on? %s", a.Name, a.About), keys: keys + " · any other key cancels", choose: choose,
-		done: func(whom string) tea.Cmd { return m.quietly("send", whom, "--", goOn) }})
+	tell := func(session string, names []string) tea.Cmd {
+		return m.quietly("send", session+"/"+strings.Join(names, ","), "--", goOn)
+	}
+	question := sure("tell "+named(able)+" to go on?", "go on", func() tea.Cmd { return m.forSessions(able, tell) })
+	if len(others) > 0 {
+		question.lines = []string{"  no turn of " + named(others) + " was cut or has failed"}
+	}
+	if cut := m.roster.cutAgents(a.Session); len(all) == 1 && a.Cut && len(cut) > 1 {
+		question.keys = fmt.Sprintf("y %s goes on · a all %d whose turns were cut · any other key cancels", a.Name, len(cut))
+		question.choose["a"] = "a"
+		yes := question.done
+		question.done = func(answer string) tea.Cmd {
+			if answer == "a" {
+				return tell(a.Session, cut)
+			}
+			return yes(answer)
+		}
+	}
+	return m.asks(question)
 }
 
 // goesOn reports whether the prompt "go on" makes sense: the turn was cut, or has failed in a CLI
 // that still runs.
 func (a Agent) goesOn() bool { return a.Cut || a.Failed && a.Pane != "" && !a.Exited }
-
-// askMarkedGoOn asks whether to tell the marked agents to go on, and names those whose turn needs
-// no such prompt.
-func askMarkedGoOn(m *Model, marked []Agent) tea.Cmd {
-	var able, others []Agent
-	for _, a := range marked {
-		if a.goesOn() {
-			able = append(able, a)
-		} else {
-			others = append(others, a)
-		}
-	}
-	if len(able) == 0 {
-		return m.say(true, "no turn of %s was cut or has failed", named(others))
-	}
-	m.ask = sure("tell "+named(able)+" to go on?", "go on", func() tea.Cmd {
-		return m.forSessions(able, func(session string, names []string) tea.Cmd {
-			return m.quietly("send", session+"/"+strings.Join(names, ","), "--", goOn)
-		})
-	})
-	if len(others) > 0 {
-		m.ask.lines = []string{"  no turn of " + named(others) + " was cut or has failed"}
-	}
-	return nil
-}
 
 // askRewind asks for the turn to rewind the files to, or for undo.
 func askRewind(m *Model, a Agent) tea.Cmd {
@@ -225,18 +202,4 @@ func attachCmd(m *Model, a Agent) tea.Cmd {
 	return tea.Exec(&onTerminal{do: show}, func(err error) tea.Msg {
 		return laterMsg(func() tea.Cmd { return m.left(over, err) })
 	})
-}
-
-// blame runs paw blame for the marked lines of the diff.
-func blame(m *Model, a Agent) tea.Cmd {
-	first, last := m.page.markedRaw()
-	place, err := m.paw.Place(m.page.raw, first, last)
-	if err != nil {
-		return m.say(true, "%v", err)
-	}
-	m.page.marks = false
-	if m.scope.turn > 0 {
-		return m.openly(nil, "blame", fmt.Sprintf("%s@%d", a.Key(), m.scope.turn), place)
-	}
-	return m.openly(nil, m.page.state.ofState("blame", a.Key(), place)...)
 }

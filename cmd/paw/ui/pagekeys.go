@@ -69,10 +69,6 @@ func (m *Model) inPage(word string) tea.Cmd {
 		}
 	case "}", "{":
 		m.page.seek(map[string]int{"}": 1, "{": -1}[word], height, func(i int) bool { return m.page.is(i, patch.Head) })
-	case "b":
-		if m.tab == tabDiff && len(m.page.lines) > 0 {
-			return blame(m, a)
-		}
 	case "[", "]", "B":
 		m.changeScope(word, a)
 	case "enter":

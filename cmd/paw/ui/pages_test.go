@@ -102,38 +102,6 @@ func TestEnterOnATurn(t *testing.T) {
 	}
 }
 
-// A comment on a line that is no line of a file is about the file, and the question says so.
-func TestCommentOnAFile(t *testing.T) {
-	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}, file: "parse.go"}
-	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d", "n", "c")
-	if got := screenOf(m); !strings.Contains(got, "comment on the file parse.go of tests") {
-		t.Error(got)
-	}
-}
-
-// b runs blame for the marked lines of what is shown: of a snapshot, or of the end of a turn.
-func TestBlameOfLines(t *testing.T) {
-	for keys, want := range map[string]string{
-		"d b":                 "",
-		"d n j j b":           "blame shop/tests --state c0ffee parse.go:5-5",
-		"d n j v j j b":       "blame shop/tests --state c0ffee parse.go:4-6",
-		"d [ n b":             "blame shop/tests@12 parse.go:2-2",
-		"d n j v j b esc j b": "blame shop/tests --state c0ffee parse.go:4-5; blame shop/tests --state c0ffee parse.go:6-6",
-	} {
-		paw := &played{state: State{"c0ffee", 12}, pages: map[string]string{"diff shop/tests --unseen --state c0ffee": somePatch, "diff shop/tests@12": "diff --git a/a b/a\n@@ -1 +1 @@\n-a\n+b\n"}}
-		typed(opened(paw, fiveAgents(), Options{}, 110, 35), append([]string{"3"}, strings.Fields(keys)...)...)
-		var ran []string
-		for _, one := range paw.ran {
-			if strings.HasPrefix(one, "blame ") {
-				ran = append(ran, one)
-			}
-		}
-		if got := strings.Join(ran, "; "); got != want {
-			t.Errorf("%s: %q, want %q", keys, got, want)
-		}
-	}
-}
-
 // The cost of a command's output is proportional to its length.
 func TestLongOutput(t *testing.T) {
 	m := opened(&played{}, fiveAgents(), Options{}, 120, 35)

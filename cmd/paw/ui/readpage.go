@@ -183,27 +183,12 @@ func askComment(m *Model, a Agent) tea.Cmd {
 	first, last := m.page.markedRaw()
 	raw := m.page.raw
 	draft := fmt.Sprintf("%s comment %d", a.Key(), last)
-	return m.asks(&ask{title: "comment on " + linesMeant(m, first, last) + " of " + a.Name, keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
+	return m.asks(&ask{title: fmt.Sprintf("comment on %s of %s", map[bool]string{true: "this line", false: "these lines"}[first == last], a.Name), keys: "Enter keeps it · Alt-Enter new line · Ctrl-g editor", several: true,
 		text: field.Of(m.drafts[draft]), keep: func(text string) { m.drafts[draft] = text },
 		done: func(said string) tea.Cmd {
 			m.page.marks = false
 			return later(m, func(ctx context.Context, paw Paw) (string, error) { return paw.Comment(ctx, a, raw, first, last, said) }, m.commented)
 		}})
-}
-
-// linesMeant names what a comment on lines of the diff would be about. A line of the diff that is
-// no line of a file, such as a header, stands for the whole file.
-func linesMeant(m *Model, first, last int) string {
-	place, err := m.paw.Place(m.page.raw, first, last)
-	switch {
-	case err == nil && !strings.Contains(place, ":"):
-		return "the file " + display.OneLine(place)
-	case first != last:
-		return fmt.Sprintf("these %d lines", last-first+1)
-	case err == nil:
-		return display.OneLine(place)
-	}
-	return "this line"
 }
 
 // commented shows a note that a comment was kept.
