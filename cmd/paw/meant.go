@@ -88,7 +88,7 @@ func (a *invocation) whichAgent(cmd *cobra.Command, h *app.App, s *session.Sessi
 	}
 	e := errs.New(errs.Usage, "which agent? %s has %s", s.Name, listed)
 	for _, name := range names[:min(len(names), maxAgentHints)] {
-		e = e.Hint("%s", a.lineWith(cmd, nil, h.Place().Name(s, name)))
+		e = e.Hint("%s", a.lineWith(cmd, nil, s.Name+"/"+name))
 	}
 	return e
 }

@@ -19,13 +19,33 @@ type suggester struct{ *invocation }
 // hintsOf returns the hints of an error: the typed command line with the name that the error suggests in place of the wrong one,
 // and the hints that it has. Without any, for words that cannot be or a name that is taken, it is the help of the command.
 func (g suggester) hintsOf(err error) []string {
-	hints := app.HintsOf(err)
+	hints := g.short(app.HintsOf(err))
 	var e *errs.Error
 	switch line := g.instead(err); {
 	case line != "":
 		return append([]string{line}, hints...)
 	case len(hints) == 0 && g.ran != nil && (exitCode(err) == int(errs.Usage) || errors.As(err, &e) && e.Instead.By != ""):
 		return []string{g.ran.CommandPath() + " --help"}
+	}
+	return hints
+}
+
+// short returns hints without the session before the first agent, where it is the only one of the user's place.
+func (g suggester) short(hints []string) []string {
+	h, err := g.untold()
+	if len(hints) == 0 || g.ran == nil || errs.Reached != nil || err != nil {
+		return hints
+	}
+	here, err := h.Place().Sessions()
+	if err != nil || len(here) != 1 {
+		return hints
+	}
+	hints = slices.Clone(hints)
+	for i, hint := range hints {
+		begin, rest, named := strings.Cut(hint, " "+here[0].Name+"/")
+		if named && strings.HasPrefix(begin, "paw ") && strings.Trim(begin, "abcdefghijklmnopqrstuvwxyz ") == "" {
+			hints[i] = begin + " " + rest
+		}
 	}
 	return hints
 }

@@ -82,14 +82,6 @@ func (p Place) Flag(name string) Flag {
 // Of returns Flag as it stands in a command line, with a space before it; "" where it is left out.
 func (p Place) Of(session string) string { return Flags([]Flag{p.Flag(session)}) }
 
-// Name returns the name of an agent in a hint: with its session, where that is not the only one of the user's place.
-func (p Place) Name(s *session.Session, agent string) string {
-	if p.Of(s.Name) == "" {
-		return agent
-	}
-	return s.Name + "/" + agent
-}
-
 // Session returns the session of the user's place, nil for none, and an *AmbiguousError for several.
 func (p Place) Session() (*session.Session, error) {
 	if name := p.app.Getenv("PAW_SESSION"); name != "" {
