@@ -85,7 +85,7 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 // that value where the agent is named if by is AGENT. Nothing is suggested where another word than an agent would then be first.
 func (g suggester) replace(e *errs.Error, cmd *cobra.Command, flag, by string) {
 	i := slices.IndexFunc(g.typed, func(word string) bool {
-		return word == flag || strings.HasPrefix(word, flag+"=") || short(word) && short(flag) && strings.Contains(word, flag[1:])
+		return word == flag || strings.HasPrefix(word, flag+"=") || letters(word) && letters(flag) && strings.Contains(word, flag[1:])
 	})
 	if i < 0 {
 		return

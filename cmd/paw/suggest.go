@@ -123,7 +123,7 @@ func (g suggester) retypedForAll() string {
 	case g.ran == nil:
 	case allOr(g.ran.Name(), everybody) != everybody:
 		return g.retyped(everybody, "--"+everybody)
-	case slices.Contains([]string{"stop", "wait", "turns", "status", "usage", "forecast", "recover"}, g.ran.Name()):
+	case slices.Contains([]string{"stop", "wait", "turns", "status", "usage", "forecast", "recover"}, g.ran.Name()) && slices.Contains(g.typed, everybody):
 		return pasted(slices.DeleteFunc(slices.Clone(g.typed), func(word string) bool { return word == everybody }))
 	}
 	return ""
@@ -187,8 +187,8 @@ func (a *invocation) repeated(cmd *cobra.Command, without []string) []string {
 	if flag := cmd.Flag("yes"); flag == nil || !flag.Changed {
 		return words
 	}
-	return slices.DeleteFunc(words, func(word string) bool { return word == "--yes" || short(word) && strings.Contains(word, "y") })
+	return slices.DeleteFunc(words, func(word string) bool { return word == "--yes" || letters(word) && strings.Contains(word, "y") })
 }
 
-// short reports whether a word has flags of one letter, as -rf has.
-func short(word string) bool { return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") }
+// letters reports whether a word has flags of one letter, as -rf has.
+func letters(word string) bool { return strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") }

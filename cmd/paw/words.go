@@ -85,16 +85,16 @@ func (g suggester) fillIn(e *errs.Error, line string, behind []string) {
 	}
 	s, text := g.sessionHere(), strings.HasPrefix(line, "paw send ") || strings.HasPrefix(line, "paw sh ")
 	before, suffix, named := strings.Cut(line, "AGENT")
-	begin, any := strings.CutSuffix(line, " ...")
+	begin, takes := strings.CutSuffix(line, " ...")
 	name := ""
 	switch {
 	case line == "paw start" && len(s.Agents) > 0 && len(behind) == 1:
 		line = "paw add --branches " + errs.Quote(behind[0])
 	case line == "paw start" && len(s.Agents) > 0: // the session is there
 		line = "paw add"
-	case any && len(behind) == 0:
+	case takes && len(behind) == 0:
 		line = strings.Join(strings.Fields(line)[:2], " ")
-	case any:
+	case takes:
 		line = begin + strings.TrimPrefix(pasted(behind), "paw")
 	case !named:
 	case len(behind) > 0 && (len(s.Agents) == 0 || namesAgent(s, behind[0])):
