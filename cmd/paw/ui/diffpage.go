@@ -14,7 +14,7 @@ const (
 	mostOfTree   = 33  // per cent of the columns that they take at most
 )
 
-// treeWidth returns the columns of the files beside the diff, 0 where they stand in a list before it.
+// treeWidth returns the columns of the files beside the diff, 0 where there is no room for them.
 func (m frame) treeWidth(width int) int {
 	if m.tab != tabDiff || len(m.page.patch.Files) < 2 || m.width < treeFrom || width < leastForTree {
 		return 0
@@ -76,55 +76,21 @@ func (m frame) onBar(line string, width int) string {
 	return "\x1b[7m" + m.Fill(display.Strip(line), width) + "\x1b[m"
 }
 
-// takeDiff shows a diff: a line for each file, and without a tree a list of the files before. The blank
-// line in front of the raw text stands for that list, so that a comment there is about the whole diff.
+// takeDiff shows a diff, with one line where each file begins.
 func (p *page) takeDiff(m *Model, diff string) {
-	diff = "\n" + strings.Join(m.cleaned(diff), "\n")
+	diff = strings.Join(m.cleaned(diff), "\n")
 	p.raw, p.patch = display.Strip(diff), patch.Read(diff)
-	p.arrange(m)
-}
-
-// arrange makes the lines of a diff for the present width. The cursor stays on its line.
-func (p *page) arrange(model *Model) {
-	m := model.frame()
-	listed := p.listed
-	p.tree = m.treeWidth(m.layout().detail.width) > 0
 	p.lines, p.at = nil, nil
 	add := func(at patch.Line, text string) { p.lines, p.at = append(p.lines, text), append(p.at, at) }
-	if files := p.patch.Files; len(files) > 1 && !p.tree {
-		m.listFiles(files, add)
-	}
-	p.listed = len(p.lines)
-	for i, line := range p.patch.Lines {
-		switch {
-		case line.Kind == patch.Head:
-			if line.File > 0 {
-				add(patch.Line{Raw: line.Raw, File: line.File - 1}, "")
-			}
-			f := p.patch.Files[line.File]
-			add(line, strings.TrimRight(m.paint(f.Name, bold)+"  "+m.lineCounts(f)+"  "+m.paint(f.What, dim), " "))
-		case i > 0 || len(p.patch.Files) == 0 && line.Text != "": // without the blank line
+	for _, line := range p.patch.Lines {
+		if line.Kind != patch.Head {
 			add(line, line.Text)
+			continue
 		}
+		if line.File > 0 {
+			add(patch.Line{Raw: line.Raw, File: line.File - 1}, "")
+		}
+		draw, file := m.frame(), p.patch.Files[line.File]
+		add(line, strings.TrimRight(draw.paint(file.Name, bold)+"  "+draw.lineCounts(file)+"  "+draw.paint(file.What, dim), " "))
 	}
-	if p.cursor > 0 {
-		p.cursor, p.top = max(p.cursor+p.listed-listed, 0), max(p.top+p.listed-listed, 0)
-	}
-}
-
-// longestFileName limits the columns that a file name takes in the list of files.
-const longestFileName = 60
-
-// listFiles lists the files of a diff. A comment on a line of the list is about the whole diff.
-func (m frame) listFiles(files []patch.File, add func(patch.Line, string)) {
-	width, added, deleted := 0, 0, 0
-	for _, f := range files {
-		width = min(max(width, m.Width(f.Name)), longestFileName)
-		added, deleted = added+f.Added, deleted+f.Deleted
-	}
-	add(patch.Line{Kind: patch.Text, File: -1}, m.paint(fmt.Sprintf("%d files, +%d -%d", len(files), added, deleted), bold))
-	for i, f := range files {
-		add(patch.Line{Kind: patch.Listed, File: i}, "  "+m.Fill(f.Name, width)+"  "+m.lineCounts(f))
-	}
-	add(patch.Line{Kind: patch.Text, File: -1}, "")
 }

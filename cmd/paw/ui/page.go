@@ -18,10 +18,8 @@ type page struct {
 	state  State  // the snapshot that the diff shows
 	raw    string // the output without styles
 	lines  []string
-	patch  patch.Patch  // of the tab diff, as are the next two
+	patch  patch.Patch  // of the tab diff, as is the next one
 	at     []patch.Line // what each of lines is
-	tree   bool         // the files stand beside the diff, else in a list before it
-	listed int          // the lines of that list
 	top    int
 	cursor int  // line of the cursor
 	marks  bool // the lines from anchor to cursor are marked
@@ -167,7 +165,7 @@ func finds(line, text string) bool {
 
 // noteAt returns the first comment on a line.
 func (p page) noteAt(line int) (Comment, bool) {
-	if line >= len(p.at) || p.at[line].Kind == patch.Listed {
+	if line >= len(p.at) {
 		return Comment{}, false
 	}
 	next := p.at[line].Raw + 1 // a head stands for several lines
@@ -180,11 +178,6 @@ func (p page) noteAt(line int) (Comment, bool) {
 		}
 	}
 	return Comment{}, false
-}
-
-// lineOfFile returns the line where a file of the diff begins.
-func (p page) lineOfFile(file int) int {
-	return slices.IndexFunc(p.at, func(l patch.Line) bool { return l.Kind == patch.Head && l.File == file })
 }
 
 // is reports whether a line of the diff has one of the kinds.

@@ -122,10 +122,6 @@ func (m *Model) enterLine(a Agent) tea.Cmd {
 	if m.tab != tabDiff {
 		return m.act("enter", a)
 	}
-	if m.page.is(m.page.cursor, patch.Listed) {
-		m.page.jump(m.page.lineOfFile(m.page.at[m.page.cursor].File), m.pageHeight())
-		return nil
-	}
 	if c, ok := m.page.noteAt(m.page.cursor); ok {
 		return askChange(m, a, c)
 	}

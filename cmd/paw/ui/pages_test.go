@@ -28,8 +28,8 @@ func TestWalkThroughADiff(t *testing.T) {
 	m := typed(opened(paw, fiveAgents(), Options{}, 110, 35), "3", "d")
 	at := func() string { return display.Strip(m.page.lines[m.page.cursor]) }
 	for _, c := range []struct{ keys, want string }{
-		{"n", "parse.go  +2 -1"}, {"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "main.go  +1 -1"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "main.go  +1 -1"},
-		{"{", "parse.go  +2 -1"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "2 files, +3 -2"},
+		{"n", "@@ -1,3 +1,4 @@ func parse"}, {"n", "main.go  +1 -1"}, {"N", "@@ -1,3 +1,4 @@ func parse"}, {"}", "main.go  +1 -1"},
+		{"{", "parse.go  +2 -1"}, {"/ t w o enter", "-two"}, {"n", "+two and a half"}, {"n", "+two and a half"}, {"esc G", "+new"}, {"g", "parse.go  +2 -1"},
 	} {
 		if m = typed(m, strings.Fields(c.keys)...); at() != c.want {
 			t.Errorf("%s: %q, want %q", c.keys, at(), c.want)
@@ -40,12 +40,12 @@ func TestWalkThroughADiff(t *testing.T) {
 // Comments on a line and on a range of lines are kept, and sent together.
 func TestComments(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
-	m := typed(opened(paw, fiveAgents(), Options{}, 110, 35), strings.Fields("3 d n n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
-	want := []string{"shop/tests 5-5 one", "shop/tests 5-7 two\nthree"}
+	m := typed(opened(paw, fiveAgents(), Options{}, 110, 35), strings.Fields("3 d n j c o n e enter v j j c t w o alt+enter t h r e e enter C")...)
+	want := []string{"shop/tests 4-4 one", "shop/tests 4-6 two\nthree"}
 	if !slices.Equal(paw.comments, want) {
 		t.Errorf("%q, want %q", paw.comments, want)
 	}
-	if got := screenOf(m); !strings.Contains(got, "send 2 comments to tests as one prompt?") || !strings.Contains(got, "  shop/tests 5-5 one\n") {
+	if got := screenOf(m); !strings.Contains(got, "send 2 comments to tests as one prompt?") || !strings.Contains(got, "  shop/tests 4-4 one\n") {
 		t.Error(got)
 	}
 	if typed(m, "y"); !slices.Contains(paw.ran, "review shop/tests --send") {
@@ -57,9 +57,9 @@ func TestComments(t *testing.T) {
 // empty text deletes the comment.
 func TestCommentsInTheMargin(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch},
-		notes: []Comment{{Place: "parse.go:2", Text: "why twice?", Line: 7}, {Place: "gone.go", Text: "and this?", Line: -1}}}
+		notes: []Comment{{Place: "parse.go:2", Text: "why twice?", Line: 6}, {Place: "gone.go", Text: "and this?", Line: -1}}}
 	m := opened(paw, fiveAgents(), Options{}, 110, 35)
-	m = typed(m, strings.Fields("3 d n")...)
+	m = typed(m, strings.Fields("3 d")...)
 	if got := screenOf(m); strings.Count(got, "● ") != 1 || !strings.Contains(got, "\n● +two and a half") {
 		t.Fatalf("not in the margin:\n%s", got)
 	}
@@ -119,26 +119,7 @@ func TestLongOutput(t *testing.T) {
 	}
 }
 
-// A patch of several files begins with a list of the files, in which Enter goes to a file; a
-// comment there is about the whole patch.
-func TestFilesOfADiff(t *testing.T) {
-	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": somePatch}}
-	shown := func() *Model { return typed(opened(paw, fiveAgents(), Options{}, 90, 35), "3", "d") }
-	m := shown()
-	for i, want := range []string{"2 files, +3 -2", "  parse.go  +2 -1", "  main.go   +1 -1", "", "parse.go  +2 -1"} {
-		if got := display.Strip(m.page.lines[i]); got != want {
-			t.Errorf("line %d: %q, want %q", i, got, want)
-		}
-	}
-	for keys, want := range map[string]string{"j enter": "parse.go  +2 -1", "j j enter": "main.go  +1 -1"} {
-		if there := typed(shown(), strings.Fields(keys)...); display.Strip(there.page.lines[there.page.cursor]) != want {
-			t.Errorf("%s: at %q, want %q", keys, display.Strip(there.page.lines[there.page.cursor]), want)
-		}
-	}
-}
-
-// From 120 columns on the files stand as a tree beside the diff, with a bar on the one at the cursor, and
-// come back as a list where the terminal is narrower.
+// From 120 columns on the files stand as a tree beside the diff, with a bar on the one at the cursor.
 func TestTreeOfFiles(t *testing.T) {
 	paw := &played{pages: map[string]string{"diff shop/tests --unseen --state ": strings.ReplaceAll(somePatch, "main.go", "cmd/main.go")}}
 	m := typed(opened(paw, fiveAgents(), Options{}, 120, 35), "3", "d", "}")
@@ -148,12 +129,13 @@ func TestTreeOfFiles(t *testing.T) {
 			t.Errorf("no line %q:\n%s", want, got)
 		}
 	}
-	if m.page.cursor != m.page.lineOfFile(1) {
-		t.Errorf("} goes to line %d", m.page.cursor)
+	at := func() string { return display.Strip(m.page.lines[m.page.cursor]) }
+	if at() != "cmd/main.go  +1 -1" {
+		t.Errorf("} goes to %q", at())
 	}
 	m = after(m, tea.WindowSizeMsg{Width: 90, Height: 35})
-	if got := screenOf(m); !strings.Contains(got, "2 files, +3 -2") || m.page.cursor != m.page.lineOfFile(1) {
-		t.Errorf("at line %d of a narrow terminal:\n%s", m.page.cursor, got)
+	if got := screenOf(m); strings.Contains(got, "cmd/  ") || at() != "cmd/main.go  +1 -1" {
+		t.Errorf("at %q of a narrow terminal:\n%s", at(), got)
 	}
 }
 

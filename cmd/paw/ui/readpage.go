@@ -38,9 +38,6 @@ func (m *Model) wantedPage() (of string, words []string) {
 // freshen requests the page again if what it shows may have changed. The old page stays until the
 // answer comes.
 func (m *Model) freshen() tea.Cmd {
-	if m.tab == tabDiff && m.page.tree != (m.frame().treeWidth(m.layout().detail.width) > 0) {
-		m.page.arrange(m)
-	}
 	of, words := m.wantedPage()
 	if of == m.page.of || of == "" {
 		return nil
@@ -117,7 +114,7 @@ func (p page) view(m *Model, width, height int) []string {
 		return []string{m.paint(m.emptyPage(), dim)}
 	}
 	var view, tree []string
-	if w := m.frame().treeWidth(width); w > 0 && p.tree {
+	if w := m.frame().treeWidth(width); w > 0 {
 		tree = m.frame().treeView(w, height)
 		width -= w
 	}

@@ -24,7 +24,6 @@ const (
 	Text Kind = iota
 	Head      // where a file begins; it stands for all lines of the diff up to the next line
 	Hunk
-	Listed // of a list of the files
 )
 
 // Line is one line of a patch as it is shown.
