@@ -112,7 +112,8 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 // known reports whether a word names an agent, or several sessions have one of that name.
 func (q question) known(word string) bool {
 	s, agents, err := q.agents([]string{word})
-	return err == nil && app.RequireAgents(s, agents...) == nil || err != nil && exitCode(err) == int(errs.Usage)
+	var noName *session.NameError
+	return err == nil && app.RequireAgents(s, agents...) == nil || err != nil && exitCode(err) == int(errs.Usage) && !errors.As(err, &noName)
 }
 
 // sessionAndAgents reads [NAME] [AGENT...]: the first word is a session, or all words are agents of the current one. If both
