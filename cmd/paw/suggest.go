@@ -33,7 +33,7 @@ func (g suggester) hintsOf(err error) []string {
 // short returns hints without the session before the first agent, where it is the only one of the user's place.
 func (g suggester) short(hints []string) []string {
 	h, err := g.untold()
-	if len(hints) == 0 || g.ran == nil || errs.Reached != nil || err != nil {
+	if len(hints) == 0 || errs.Reached != nil || err != nil {
 		return hints
 	}
 	here, err := h.Place().Sessions()
