@@ -31,6 +31,7 @@ type Landing struct {
 	Turns       string       `json:"turns,omitempty"` // turns whose work landed, such as "1-4"
 	LastTurn    int          `json:"last_turn,omitempty"`
 	As          string       `json:"as"`
+	Again       bool         `json:"again,omitempty"` // it brought what reverts had taken out, too
 	Files       int          `json:"files"`
 	Title       string       `json:"title"`
 	At          time.Time    `json:"at"`

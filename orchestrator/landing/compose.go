@@ -53,7 +53,7 @@ func (l *landing) merge(ctx context.Context, landed *Landed) (err error) {
 	if len(l.lands.kept) > 0 {
 		l.App.Notef("%s: ignores %s now; %s keeps it", l.name(), few(l.lands.kept, namedPaths), l.branch)
 	}
-	landed.tree = l.lands.Tree
+	landed.tree, landed.Again = l.lands.Tree, l.lands.Onto != ""
 	if err := l.refuseLeavings(ctx, landed.tree); err != nil {
 		return err
 	}

@@ -18,157 +18,97 @@ type lost struct {
 	steps     []states.Step // the work
 }
 
-// lostOf finds what reverts have taken out of a branch of an agent's work up to known, a state that the branch's history has. What that state
-// has no more itself is not lost, nor what a later one, asked, has no more.
+// lostOf finds what reverts have taken out of a branch of an agent's work up to known, a state that the branch's history has: in the paths that
+// reverts have changed, what the work brings when it is merged once more. What asked, a later state of the agent, has no more is not lost.
 func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost, err error) {
-	reverts, led, err := w.reverts(ctx, t, known)
-	if len(reverts) == 0 || err != nil {
+	begin := w.begin()
+	if begin == "" || begin == known {
+		return l, nil
+	}
+	reverted, err := w.reverted(ctx, t, begin)
+	if len(reverted) == 0 || err != nil {
 		return l, err
 	}
-	own, err := w.Repo.States().Paths(ctx, led)
+	led, err := w.Repo.States().Ahead(ctx, begin, known)
 	if err != nil {
 		return l, err
 	}
-	if l.tree, l.paths, l.conflicts, err = w.takeBack(ctx, t, t.tip, reverts); err != nil {
-		return l, err
-	}
-	l.steps, l.paths = led.Steps, app.Once(append(l.paths, l.conflicts...))
-	foreign, err := w.Repo.States().Beyond(ctx, own, known, l.paths, t.tip)
+	l.steps = slices.DeleteFunc(led[0].Steps, func(step states.Step) bool { return step.Got != "" })
+	tree, lacks, conflicts, err := w.again(ctx, t, t.tip, l.steps)
 	if err != nil {
 		return l, err
 	}
-	for _, state := range []string{known, asked} {
-		_, lacks, _, err := w.takeBack(ctx, t, state, reverts)
+	if len(conflicts) > 0 { // a step may conflict with what a later one has made of it
+		whole := []states.Step{{From: begin, To: known}}
+		_, _, still, err := w.again(ctx, t, t.tip, whole)
 		if err != nil {
 			return l, err
 		}
-		no := func(path string) bool { return slices.Contains(lacks, path) || slices.Contains(foreign, path) }
-		l.paths, l.conflicts = slices.DeleteFunc(l.paths, no), slices.DeleteFunc(l.conflicts, no)
+		conflicts = slices.DeleteFunc(conflicts, func(path string) bool { return !slices.Contains(still, path) })
 	}
-	return l, nil
+	l.tree, l.paths = tree, app.Once(slices.Concat(lacks, conflicts))
+	others, err := w.Repo.States().Beyond(ctx, reverted, known, l.paths, t.tip)
+	if err != nil || len(others) == len(l.paths) {
+		l.paths = nil
+		return l, err
+	}
+	not := func(path string) bool { return slices.Contains(others, path) }
+	for _, state := range []string{known, asked} {
+		l.paths, conflicts = slices.DeleteFunc(l.paths, not), slices.DeleteFunc(conflicts, not)
+		_, gone, _, err := w.again(ctx, t, state, l.steps)
+		if err != nil {
+			return l, err
+		}
+		not = func(path string) bool { return slices.Contains(gone, path) }
+	}
+	l.paths, l.conflicts = slices.DeleteFunc(l.paths, not), slices.DeleteFunc(conflicts, not)
+	return l, err
 }
 
-// reverts returns what may have taken out of a branch what an agent did, as pairs of the files after that and before it, newest first: commits
-// that revert some of it, unless the agent got that of others, and landings that were undone and are in the history of the branch all the
-// same. led is the chain that led to state.
-func (w work) reverts(ctx context.Context, t target, state string) (reverts [][2]string, led states.Ahead, err error) {
-	begin := w.begin()
-	if begin == "" {
-		return nil, led, nil
-	}
-	named, by, err := w.Repo.States().Mentioned(ctx, t.tip, begin)
-	if err != nil {
-		return nil, led, err
-	}
+// reverted returns the paths that commits of a branch have changed whose message says "This reverts commit", and those of landings that were
+// undone and are in the branch's history all the same; not what the agent has landed again since.
+func (w work) reverted(ctx context.Context, t target, since string) (map[string]bool, error) {
 	all, err := w.landingsIn(t.branch)
-	undone := slices.ContainsFunc(all, func(one *Stand) bool { return one.undone() && one.TurnSession == w.Record.TurnSession })
-	if err != nil || len(by) == 0 && !undone {
-		return nil, led, err
-	}
-	chains, err := w.Repo.States().Ahead(ctx, begin, state)
-	if err != nil {
-		return nil, led, err
-	}
-	led = chains[0]
-	all = slices.DeleteFunc(all, func(one *Stand) bool { return !led.Has(one.Twin) || !one.there(ctx, w.Repo.Objects()) })
-	var landed []string
+	var changes [][2]string
 	for _, one := range all {
-		if one.tip, one.Commit = t.tip, named[one.short()]; one.As == string(Commits) {
-			if err = one.remade(ctx, w.Repo.Objects()); err != nil {
-				return nil, led, err
-			}
-		}
-		landed = append(append(landed, one.After, one.Commit), one.Made...)
-		if !one.undone() {
+		if err != nil || one.TurnSession != w.Record.TurnSession || !one.there(ctx, w.Repo.Objects()) || !one.undone() && !one.Again {
 			continue
 		}
-		there, err := w.Repo.Objects().Contains(ctx, t.tip, one.After)
-		if err != nil {
-			return nil, led, err
-		}
-		if there {
-			reverts = append(reverts, [2]string{one.Before, one.After})
+		in, inErr := w.Repo.Objects().Contains(ctx, t.tip, one.After)
+		switch err = inErr; {
+		case in && one.undone():
+			changes = append(changes, [2]string{one.Before, one.After})
+		case in:
+			since, changes = one.After, nil
 		}
 	}
-	commits, err := w.revertsOf(ctx, t, by, led, landed)
-	return append(commits, reverts...), led, err
-}
-
-// revertsOf returns the commits of a branch that revert what an agent may have done, with their parents, newest first. landed are commits that brought
-// work of the agent; of others it may have done what nothing has that it got.
-func (w work) revertsOf(ctx context.Context, t target, by map[string]string, led states.Ahead, landed []string) (reverts [][2]string, err error) {
-	if len(by) == 0 {
-		return nil, nil
-	}
-	own, err := w.made()
 	if err != nil {
 		return nil, err
 	}
-	for _, one := range landed {
-		own[one] = true
+	_, by, err := w.Repo.States().Mentioned(ctx, t.tip, since)
+	for _, revert := range by {
+		changes = append(changes, [2]string{revert + "^", revert})
 	}
-	history, err := w.Repo.Objects().HistorySince(ctx, t.tip, w.begin())
-	for _, one := range history {
-		if one.Merges() && own[one.Parents[1]] {
-			own[one.ID] = true
-		}
-		if len(reverts) > 0 && slices.Contains(landed, one.ID) { // it may have brought all again
-			_, lacks, conflicts, err := w.takeBack(ctx, t, one.ID, reverts)
-			if err != nil {
-				return nil, err
-			}
-			if len(lacks)+len(conflicts) == 0 {
-				reverts = nil
-			}
-		}
-		for reverted, revert := range by {
-			if revert != one.ID {
-				continue
-			}
-			pair := [2]string{one.ID, one.Parents[0]}
-			if brought := own[reverted]; !brought {
-				if brought, err = w.isNew(ctx, t, led, pair); err != nil {
-					return nil, err
-				}
-				if !brought {
-					continue
-				}
-			}
-			reverts = append([][2]string{pair}, reverts...)
-			break
-		}
-	}
-	return reverts, err
-}
-
-// isNew reports whether what a revert has taken out is in nothing that the agent began with or got.
-func (w work) isNew(ctx context.Context, t target, led states.Ahead, revert [2]string) (bool, error) {
-	changed, err := w.Repo.Objects().ChangedPaths(ctx, revert[0], revert[1])
-	had := []string{w.begin()}
-	for _, step := range led.Steps {
-		if step.Got != "" {
-			had = append(had, step.Got)
-		}
-	}
-	for _, commit := range had {
+	paths := map[string]bool{}
+	for _, change := range changes {
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		var lacks, conflicts []string
-		_, lacks, conflicts, err = w.takeBack(ctx, t, commit, [][2]string{revert})
-		if slices.ContainsFunc(changed, func(path string) bool { return !slices.Contains(lacks, path) && !slices.Contains(conflicts, path) }) {
-			return false, err
+		var some []string
+		some, err = w.Repo.Objects().ChangedPaths(ctx, change[0], change[1])
+		for _, path := range some {
+			paths[path] = true
 		}
 	}
-	return true, err
+	return paths, err
 }
 
-// takeBack brings what was taken out back into a commit. It returns the tree, with the commit's side of conflicts, and the paths that change and
-// that conflict.
-func (w work) takeBack(ctx context.Context, t target, commit string, reverts [][2]string) (tree string, changed, conflicts []string, err error) {
+// again merges steps into a commit that may have them, each with its begin as the base. It returns the tree, with the commit's side of
+// conflicts, and the paths that change and that conflict.
+func (w work) again(ctx context.Context, t target, commit string, steps []states.Step) (tree string, changed, conflicts []string, err error) {
 	tree = commit
-	for _, one := range reverts {
-		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), one[0], tree, one[1])
+	for _, step := range steps {
+		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), step.From, tree, step.To)
 		if err != nil {
 			return "", nil, nil, err
 		}
