@@ -25,7 +25,7 @@ func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost
 	if begin == "" || begin == known {
 		return l, nil
 	}
-	reverted, err := w.reverted(ctx, t, begin)
+	reverted, err := w.reverted(ctx, t, known)
 	if len(reverted) == 0 || err != nil {
 		return l, err
 	}
@@ -66,20 +66,21 @@ func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost
 }
 
 // reverted returns the paths that commits of a branch have changed whose message says "This reverts commit", and those of landings that were
-// undone and are in the branch's history all the same; not what the agent has landed again since.
-func (w work) reverted(ctx context.Context, t target, since string) (map[string]bool, error) {
+// undone and are in the branch's history all the same; not what the agent has landed again since, up to the known state.
+func (w work) reverted(ctx context.Context, t target, known string) (map[string]bool, error) {
 	all, err := w.landingsIn(t.branch)
-	var changes [][2]string
+	since, changes := w.begin(), [][2]string{}
 	for _, one := range all {
 		if err != nil || one.TurnSession != w.Record.TurnSession || !one.there(ctx, w.Repo.Objects()) || !one.undone() && !one.Again {
 			continue
 		}
-		in, inErr := w.Repo.Objects().Contains(ctx, t.tip, one.After)
-		switch err = inErr; {
-		case in && one.undone():
+		var in, all bool
+		if in, err = w.Repo.Objects().Contains(ctx, t.tip, one.After); in && one.undone() {
 			changes = append(changes, [2]string{one.Before, one.After})
-		case in:
-			since, changes = one.After, nil
+		} else if in {
+			if all, err = w.Repo.States().Objects().Contains(ctx, one.Twin, known); all {
+				since, changes = one.After, nil
+			}
 		}
 	}
 	if err != nil {
