@@ -33,7 +33,7 @@ func (w work) lookAtBrought(ctx context.Context, t target, src *source, l *lands
 		ahead, next := !l.None(), math.MaxInt
 		for _, later := range src.Turns { // a turn whose state was not taken is in that of the next one
 			if end := b.end(w, later.Number); later.Number >= t.Number && end != "" {
-				ahead, next = l.Has(end), later.Number
+				ahead, next = l.Has(end) && !w.empty(l, end), later.Number
 				break
 			}
 		}
@@ -81,6 +81,14 @@ func (w work) unchanged(t target, src *source, l *lands, b brought) (some []turn
 		}
 	}
 	return some
+}
+
+// empty reports whether the step to a state has changed nothing, as a merge that was committed.
+func (w work) empty(l *lands, end string) bool {
+	return slices.ContainsFunc(l.Steps, func(step states.Step) bool {
+		tree := w.Repo.States().Objects().Known(step.To)
+		return step.To == end && step.Got == "" && tree != "" && tree == w.Repo.States().Objects().Known(step.From)
+	})
 }
 
 func (b brought) end(w work, number int) string {

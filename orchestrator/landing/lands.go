@@ -160,11 +160,10 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 			}
 			continue
 		}
-		less, err := w.namesLess(ctx, t, a, one, some[:i])
-		if err != nil {
+		if one.less, err = w.namesLess(ctx, t, a, one, some[:i]); err != nil {
 			return nil, err
 		}
-		if !less {
+		if !one.less {
 			found[one.Twin] = one.Commit
 		}
 	}
@@ -190,7 +189,9 @@ func (w work) namesLess(ctx context.Context, t target, a states.Ahead, one *Stan
 	if err != nil {
 		return false, err
 	}
-	if slices.ContainsFunc(earlier, func(before *Stand) bool { return before.TurnSession == one.TurnSession && before.Commit == "" }) ||
+	if slices.ContainsFunc(earlier, func(before *Stand) bool {
+		return before.TurnSession == one.TurnSession && (before.less || before.Commit == "")
+	}) ||
 		slices.ContainsFunc(commits, func(commit string) bool { return had[commit] }) {
 		if from, err = o.MergeBase(ctx, one.Before, t.tip); err != nil {
 			return false, err

@@ -4,22 +4,20 @@ import (
 	"context"
 	"slices"
 
-	"paw/orchestrator/app"
-	"paw/orchestrator/errs"
 	"paw/session"
 	"paw/worktree/states"
 )
 
 // lost is work of an agent that is in a branch's history, and that a git revert has taken out of its files.
 type lost struct {
-	paths     []string
-	conflicts []string      // those of the paths in which it cannot be brought again
-	tree      string        // what the branch has, with the work in the other paths
-	steps     []states.Step // the work
+	paths []string
+	tree  string        // what the branch has, with the work in these paths
+	steps []states.Step // the work
 }
 
 // lostOf finds what reverts have taken out of a branch of an agent's work up to known, a state that the branch's history has: in the paths that
-// reverts have changed, what the work brings when it is merged once more. What asked, a later state of the agent, has no more is not lost.
+// reverts have changed, what the work brings when it is merged once more. Not lost is what the branch has changed in another way since, and what
+// the agent has no more itself; asked is a later state of it.
 func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost, err error) {
 	begin := w.begin()
 	if begin == "" || begin == known {
@@ -33,35 +31,19 @@ func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost
 	if err != nil {
 		return l, err
 	}
-	l.steps = slices.DeleteFunc(led[0].Steps, func(step states.Step) bool { return step.Got != "" })
-	tree, lacks, conflicts, err := w.again(ctx, t, t.tip, l.steps)
-	if err != nil {
+	l.steps = led[0].Steps
+	if l.tree, l.paths, _, err = w.again(ctx, t, t.tip, l.steps); err != nil {
 		return l, err
 	}
-	if len(conflicts) > 0 { // a step may conflict with what a later one has made of it
-		whole := []states.Step{{From: begin, To: known}}
-		_, _, still, err := w.again(ctx, t, t.tip, whole)
-		if err != nil {
-			return l, err
-		}
-		conflicts = slices.DeleteFunc(conflicts, func(path string) bool { return !slices.Contains(still, path) })
-	}
-	l.tree, l.paths = tree, app.Once(slices.Concat(lacks, conflicts))
-	others, err := w.Repo.States().Beyond(ctx, reverted, known, l.paths, t.tip)
-	if err != nil || len(others) == len(l.paths) {
-		l.paths = nil
-		return l, err
-	}
-	not := func(path string) bool { return slices.Contains(others, path) }
+	not, err := w.Repo.States().Beyond(ctx, reverted, known, l.paths, t.tip)
 	for _, state := range []string{known, asked} {
-		l.paths, conflicts = slices.DeleteFunc(l.paths, not), slices.DeleteFunc(conflicts, not)
-		_, gone, _, err := w.again(ctx, t, state, l.steps)
-		if err != nil {
+		l.paths = slices.DeleteFunc(l.paths, func(path string) bool { return slices.Contains(not, path) })
+		if len(l.paths) == 0 || err != nil {
 			return l, err
 		}
-		not = func(path string) bool { return slices.Contains(gone, path) }
+		_, not, _, err = w.again(ctx, t, state, l.steps)
 	}
-	l.paths, l.conflicts = slices.DeleteFunc(l.paths, not), slices.DeleteFunc(conflicts, not)
+	l.paths = slices.DeleteFunc(l.paths, func(path string) bool { return slices.Contains(not, path) })
 	return l, err
 }
 
@@ -104,11 +86,14 @@ func (w work) reverted(ctx context.Context, t target, known string) (map[string]
 	return paths, err
 }
 
-// again merges steps into a commit that may have them, each with its begin as the base. It returns the tree, with the commit's side of
+// again merges the steps that are work into a commit that may have them, each with its begin as the base. It returns the tree, with the commit's side of
 // conflicts, and the paths that change and that conflict.
 func (w work) again(ctx context.Context, t target, commit string, steps []states.Step) (tree string, changed, conflicts []string, err error) {
 	tree = commit
 	for _, step := range steps {
+		if step.Got != "" {
+			continue
+		}
 		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), step.From, tree, step.To)
 		if err != nil {
 			return "", nil, nil, err
@@ -144,10 +129,6 @@ func (w work) bringAgain(ctx context.Context, t target, known, state string) (on
 	gone, err := w.lostOf(ctx, t, known, state)
 	if err != nil || len(gone.paths) == 0 {
 		return "", nil, err
-	}
-	if len(gone.conflicts) > 0 {
-		return "", nil, errs.New(errs.Conflict, "%s: its work cannot be brought again, it conflicts with %s: %s", w.name(), t.branch, few(gone.conflicts, namedPaths)).
-			Hint("%s", w.conflictLine(t.branch))
 	}
 	if again, err = w.changing(ctx, gone.steps, gone.paths); err != nil {
 		return "", nil, err

@@ -8,6 +8,7 @@ import (
 	"paw/session"
 	"paw/session/turn"
 	"paw/worktree"
+	"paw/worktree/states"
 )
 
 // Safe returns the newest snapshot of the agent whose work a branch of the user has: its state landed or
@@ -55,7 +56,7 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	state := l.known()
-	if kept, err := w.keptIn(ctx, tip, state); !kept || err != nil {
+	if kept, err := w.keptIn(ctx, t, state); !kept || err != nil {
 		return "", err
 	}
 	if own, err := w.Repo.States().Paths(ctx, l.Ahead); err != nil {
@@ -68,9 +69,9 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 	return w.snapshotOf(ctx, state, refs)
 }
 
-// keptIn reports whether the history of a branch has the files of a state that it knows: in a landing of the agent or a commit of its worktree,
-// or path by path. One that another agent has brought along may have lost files before that.
-func (w work) keptIn(ctx context.Context, tip, state string) (bool, error) {
+// keptIn reports whether the history of a branch has all of the work that led to a state which it knows: in a landing of the agent, in a commit of its
+// worktree or at the tip. An amended landing, or one that another agent has brought along, may have lost files.
+func (w work) keptIn(ctx context.Context, t target, state string) (bool, error) {
 	led, err := w.Repo.States().Ahead(ctx, w.begin(), state)
 	if err != nil || led[0].None() {
 		return err == nil, err
@@ -84,16 +85,40 @@ func (w work) keptIn(ctx context.Context, tip, state string) (bool, error) {
 			commits = append(commits, one.After)
 		}
 	}
-	in, err := w.Repo.States().In(ctx, commits, tip)
-	if err != nil || slices.ContainsFunc(commits, func(commit string) bool { return in[commit] }) {
-		return err == nil, err
+	in, err := w.Repo.States().In(ctx, commits, t.tip)
+	for _, commit := range append(commits, t.tip) {
+		if err != nil {
+			return false, err
+		}
+		if commit != t.tip && !in[commit] {
+			continue
+		}
+		_, lacks, conflicts, mergeErr := w.again(ctx, t, commit, inOne(led[0].Steps))
+		if err = mergeErr; err != nil || len(lacks) > 0 {
+			continue
+		}
+		own := map[string]bool{}
+		for _, path := range conflicts {
+			own[path] = true
+		}
+		var differ bool
+		if differ, err = w.differ(ctx, state, commit, own); !differ && err == nil {
+			return true, nil
+		}
 	}
-	own, err := w.Repo.States().Paths(ctx, led[0])
-	if err != nil {
-		return false, err
+	return false, err
+}
+
+// inOne makes one step of several that follow each other, with nothing got in between.
+func inOne(steps []states.Step) (some []states.Step) {
+	for _, step := range steps {
+		if last := len(some) - 1; last >= 0 && step.Got == "" && some[last].To == step.From {
+			some[last].To = step.To
+		} else if step.Got == "" {
+			some = append(some, states.Step{From: step.From, To: step.To})
+		}
 	}
-	differ, err := w.differ(ctx, state, tip, own)
-	return !differ, err
+	return some
 }
 
 // differ reports whether two commits differ in one of some paths.

@@ -44,13 +44,10 @@ type Lands struct {
 func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 	l = Lands{Question: q, Stands: q.Tip}
 	if err = s.look(ctx, &l); err == nil {
-		l.Whole, l.Gone, l.Clean = l.Ahead, slices.Clone(l.Left), l.clean()
-		for _, part := range l.parts {
-			if at := slices.Index(l.Gone, part.id); at >= 0 {
-				l.Gone[at] = part.of
-			}
-		}
 		err = s.standForParts(ctx, &l)
+	}
+	if l.Whole, l.Gone, l.Clean = l.Ahead, slices.Clone(l.Left), l.clean(); err == nil && len(l.Gone) > 0 {
+		err = s.standForAnew(ctx, &l)
 	}
 	if err == nil {
 		err = s.lookAtByHand(ctx, &l)
@@ -117,33 +114,48 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 	return err
 }
 
-// standForParts looks again, with those parts of commits that the tip has, because it has the commits, and with the states of which it has the
-// work in another one, see Updated.
+// standForParts looks again, with those parts of commits that the tip has, because it has the commits.
 func (s *Store) standForParts(ctx context.Context, l *Lands) error {
-	stands := map[string]string{} // what the tip stands for, by what it has
+	stands := map[string]string{}
 	for _, part := range l.parts {
 		stands[part.of] = part.id
 	}
-	if len(l.Gone) > 0 && len(l.Once) > 0 {
-		landed, err := s.lines(ctx, s.plain, slices.Concat(l.Once, []string{"^" + l.State, "--"})...)
-		if err != nil {
-			return err
-		}
-		for _, one := range landed {
-			has := l.Has(one.of)
-			if one.of != "" && !has {
-				if has, err = s.objects.Contains(ctx, one.of, l.State); err != nil {
-					return err
-				}
-			}
-			if has {
-				stands[one.id] = one.of
-			}
+	return s.standForThere(ctx, l, stands)
+}
+
+// standForAnew looks again, with the states whose work the tip has in states that were made anew of them, see without: Gone has the commits
+// of which the chain has got parts.
+func (s *Store) standForAnew(ctx context.Context, l *Lands) error {
+	for _, part := range l.parts {
+		if at := slices.Index(l.Gone, part.id); at >= 0 {
+			l.Gone[at] = part.of
 		}
 	}
+	if len(l.Once) == 0 {
+		return nil
+	}
+	landed, err := s.lines(ctx, s.plain, slices.Concat(l.Once, []string{"^" + l.State, "--"})...)
+	stands := map[string]string{}
+	for _, one := range landed {
+		has := l.Has(one.of)
+		if err == nil && one.of != "" && !has {
+			has, err = s.objects.Contains(ctx, one.of, l.State)
+		}
+		if has {
+			stands[one.id] = one.of
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.standForThere(ctx, l, stands)
+}
+
+// standForThere looks again, with what stands for those of some commits that the tip has.
+func (s *Store) standForThere(ctx context.Context, l *Lands, stands map[string]string) error {
 	parents := []string{l.Stands}
-	for has, stand := range stands {
-		in, err := s.objects.Contains(ctx, l.Tip, has)
+	for commit, stand := range stands {
+		in, err := s.objects.Contains(ctx, l.Tip, commit)
 		if err != nil {
 			return err
 		}
