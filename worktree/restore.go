@@ -98,7 +98,7 @@ func (m *Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error
 	var errs []error
 	for _, done := range made {
 		p, known := byAgent[done.Agent]
-		if !known || done.Existed {
+		if !known || done.Existed || m.takenByAnother(p) {
 			continue
 		}
 		if _, err := m.Remove(ctx, p, Seen{}); err != nil {
@@ -108,6 +108,12 @@ func (m *Manager) Rollback(ctx context.Context, plans []Plan, made []Made) error
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// takenByAnother reports whether another session was faster: what is at the path of a plan is then nothing of the plan's.
+func (m *Manager) takenByAnother(p Plan) bool {
+	admin, err := gitdir.Linked(p.Path, m.Repository.CommonDir, "")
+	return err == nil && ofAnother(readEntry(admin, &gitdir.Refs{CommonDir: m.Repository.CommonDir}), p)
 }
 
 // undo removes registration and directory of creations that failed, and also a branch that this call has created and

@@ -71,7 +71,7 @@ func TestKilledMoveNeverLandsAsADeletion(t *testing.T) {
 					}
 					check(at, next)
 					reads := next == "paw land one" || next == "paw update one" || next == "paw rewind one 1" || strings.HasPrefix(next, "paw send")
-					if open && reads && (out.code != 3 || !strings.Contains(out.stderr, "was cut short") || !strings.Contains(out.stderr, "paw recover shop")) {
+					if open && reads && (out.code != 3 || !strings.Contains(out.stderr, "was cut short") || !strings.Contains(out.stderr, "paw recover one")) {
 						t.Errorf("killed after %s, then %s: exit code %d\n%s%s", at, next, out.code, out.stdout, out.stderr)
 					}
 					half := w.head(dir)

@@ -422,7 +422,7 @@ func TestLandingWaitsForNothingOpen(t *testing.T) {
 	refused("embedded", "cannot be taken as it is: embedded, a repository of its own, has changes or commits that nothing else has")
 	os.RemoveAll(w.worktree("one") + "/embedded")
 	w.write(w.repo, ".git/index.lock", "")
-	if out := w.paw("land", "one"); out.code != 11 || !strings.Contains(out.stderr, "the index is locked by another git") || !strings.Contains(out.stderr, "hint: paw land shop/one") {
+	if out := w.paw("land", "one"); out.code != 11 || !strings.Contains(out.stderr, "the index is locked by another git") || !strings.Contains(out.stderr, "hint: paw land one") {
 		t.Errorf("index.lock: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	os.Remove(w.repo + "/.git/index.lock")

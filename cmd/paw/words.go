@@ -38,7 +38,7 @@ var otherWords = map[string]string{
 	"accept": "paw land AGENT", "attach-session": "paw attach AGENT", "branch": "paw status --all", "capture-pane": "paw log AGENT", "chat": "paw attach AGENT",
 	"cherry-pick": "paw land AGENT", "fetch": "paw update AGENT", "fix": "paw send AGENT", "keys": "paw help tmux", "kill-server": "paw stop", "kill-session": "paw stop ...",
 	"limits": "paw usage", "list-sessions": "paw status --all", "new-session": "paw start", "reflog": "paw turns AGENT", "reject": "paw rewind AGENT",
-	"select-pane": "paw attach AGENT", "send-keys": "paw send AGENT", "switch-client": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
+	"select-pane": "paw attach AGENT", "switch-client": "paw attach AGENT", "split-window": "paw sh AGENT", "tag": "paw turns", "todo": "paw queue", "what": "paw status",
 	"who": "paw status", "capture": "paw log AGENT", "close": "paw stop AGENT", "co": "paw path AGENT", "esc": "paw interrupt AGENT", "find": "paw log --grep ...",
 	"grep": "paw log --grep ...", "release": "paw queue", "resurrect": "paw recover", "search": "paw log --grep ...", "sidebar": "paw ui",
 	"stash": "paw turns AGENT; each finished turn is kept", "tutorial": "paw demo", "worktree add": "paw add --branches ...", "worktree list": "paw status --all",

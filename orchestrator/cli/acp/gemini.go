@@ -28,9 +28,9 @@ func (s Session) refused(code int) bool { return s.Agent == gemini && code == no
 // awaitMinute waits until the minute is over in which the conversation began, or gemini has ended. gemini names the file after the
 // minute, and begins it anew where it opens the conversation in the same one.
 func (s Session) awaitMinute(ended <-chan struct{}) {
-	if s.Agent == gemini {
+	if rest := time.Until(s.Began.Truncate(time.Minute).Add(time.Minute)); s.Agent == gemini {
 		select {
-		case <-time.After(time.Until(s.Began.Truncate(time.Minute).Add(time.Minute))):
+		case <-time.After(rest):
 		case <-ended:
 		}
 	}

@@ -108,9 +108,12 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	return code, nil
 }
 
+// parentLook is the time between two looks whether the paw that began a turn is there.
+const parentLook = time.Second
+
 // orphaned ends a turn without a terminal once the paw that began it is gone: nobody would see its questions.
 func orphaned(ctx context.Context, signals chan<- os.Signal) {
-	for parent := os.Getppid(); os.Getppid() == parent; poll.Sleep(ctx, time.Second) {
+	for parent := os.Getppid(); os.Getppid() == parent; poll.Sleep(ctx, parentLook) {
 		if ctx.Err() != nil {
 			return
 		}

@@ -80,16 +80,16 @@ func TestClosingGreen(t *testing.T) {
 	}
 	want := `
 pinned
-scenario                                claude  codex   opencode  gemini  qwen  copilot  pi  kimi
-CLIs: commit                            ok 62s  -       -         -       -     -        -   -
-CLIs                                    -       -       -         skip    -     -        -   -
-CLIsFamily: claude and its child codex  ok 62s  ok 62s  -         -       -     -        -   -
+scenario                                claude  codex   opencode  qwen  copilot  pi  gemini  kimi
+CLIs: commit                            ok 62s  -       -         -     -        -   -       -
+CLIs                                    -       -       -         -     -        -   skip    -
+CLIsFamily: claude and its child codex  ok 62s  ok 62s  -         -     -        -   -       -
 
 newest
-scenario                                claude  codex   opencode  gemini  qwen  copilot  pi  kimi
-CLIs: commit                            ok 62s  -       -         -       -     -        -   -
-CLIs                                    -       -       -         skip    -     -        -   -
-CLIsFamily: claude and its child codex  ok 62s  ok 62s  -         -       -     -        -   -
+scenario                                claude  codex   opencode  qwen  copilot  pi  gemini  kimi
+CLIs: commit                            ok 62s  -       -         -     -        -   -       -
+CLIs                                    -       -       -         -     -        -   skip    -
+CLIsFamily: claude and its child codex  ok 62s  ok 62s  -         -     -        -   -       -
 
 again: same as pinned
 
@@ -98,10 +98,10 @@ node      22.23.3       same as pinned  same as pinned
 claude    2.1.330       2.1.331         same as pinned
 codex     0.169.0       same as pinned  same as pinned
 opencode  1.18.33       same as pinned  same as pinned
-gemini    0.61.0        same as pinned  same as pinned
 qwen      0.24.4        same as pinned  same as pinned
 copilot   1.0.102       same as pinned  same as pinned
 pi        1.6.0         same as pinned  same as pinned
+gemini    0.61.0        same as pinned  same as pinned
 kimi      2.1.0         same as pinned  same as pinned
 load      0.50 to 3.25  0.50 to 3.25    same as pinned
 duration  12m13s        1m1s            same as pinned
@@ -130,9 +130,9 @@ func TestClosingFailures(t *testing.T) {
 	got, _, _ := strings.Cut(out.String(), "\nversion ")
 	want := `
 pinned
-scenario      claude    codex   opencode  gemini  qwen     copilot  pi  kimi
-CLIs: commit  FAIL 62s  ok 62s  -         -       FAIL     -        -   -
-CLIs: stop    not run   ok 62s  -         -       not run  -        -   -
+scenario      claude    codex   opencode  qwen     copilot  pi  gemini  kimi
+CLIs: commit  FAIL 62s  ok 62s  -         FAIL     -        -   -       -
+CLIs: stop    not run   ok 62s  -         not run  -        -   -       -
 FAIL TestOther
 
 FAIL pinned TestCLIs/claude/commit (62 s)
@@ -175,9 +175,9 @@ func TestClosingCut(t *testing.T) {
 	got, _, _ := strings.Cut(out.String(), "\nversion ")
 	want := `
 pinned
-scenario      claude   codex  opencode  gemini  qwen     copilot  pi  kimi
-CLIs: commit  ok 62s   -      -         -       not run  -        -   -
-CLIsUsage     not run  -      -         -       not run  -        -   -
+scenario      claude   codex  opencode  qwen     copilot  pi  gemini  kimi
+CLIs: commit  ok 62s   -      -         not run  -        -   -       -
+CLIsUsage     not run  -      -         not run  -        -   -       -
 
 FAIL pinned: never began: TestCLIs/qwen, TestCLIsUsage/claude, TestCLIsUsage/qwen, TestCLIsFamily
 `
