@@ -33,7 +33,7 @@ func (w work) lookAtBrought(ctx context.Context, t target, src *source, l *lands
 		ahead, next := !l.None(), math.MaxInt
 		for _, later := range src.Turns { // a turn whose state was not taken is in that of the next one
 			if end := b.end(w, later.Number); later.Number >= t.Number && end != "" {
-				ahead, next = l.Has(end) && !w.empty(l, end), later.Number
+				ahead, next = l.Has(end), later.Number
 				break
 			}
 		}
@@ -46,7 +46,11 @@ func (w work) lookAtBrought(ctx context.Context, t target, src *source, l *lands
 				ahead = ahead && (last < t.Number || last >= next || left >= t.Number)
 			}
 		}
-		if ahead && t.State != turn.InProgress || slices.Contains(l.again, b.end(w, t.Number)) {
+		merged, err := w.onlyMerged(ctx, l, b.end(w, t.Number))
+		if err != nil {
+			return b, err
+		}
+		if ahead && !merged && t.State != turn.InProgress || slices.Contains(l.again, b.end(w, t.Number)) {
 			b.turns = append(b.turns, t)
 		}
 	}
@@ -83,12 +87,24 @@ func (w work) unchanged(t target, src *source, l *lands, b brought) (some []turn
 	return some
 }
 
-// empty reports whether the step to a state has changed nothing, as a merge that was committed.
-func (w work) empty(l *lands, end string) bool {
-	return slices.ContainsFunc(l.Steps, func(step states.Step) bool {
-		tree := w.Repo.States().Objects().Known(step.To)
-		return step.To == end && step.Got == "" && tree != "" && tree == w.Repo.States().Objects().Known(step.From)
-	})
+// onlyMerged reports whether nothing but a merge, in which nothing had to be resolved, was committed on the way to a state.
+func (w work) onlyMerged(ctx context.Context, l *lands, end string) (bool, error) {
+	o := w.Repo.States().Objects()
+	at := slices.IndexFunc(l.Steps, func(step states.Step) bool { return step.To == end })
+	if at < 1 || l.Steps[at-1].Got == "" || o.Known(end) == "" || o.Known(end) != o.Known(l.Steps[at].From) {
+		return false, nil
+	}
+	merge := l.Steps[at-1]
+	changed, err := o.PathsOf(ctx, [][2]string{{merge.From, merge.To}, {merge.Got, merge.To}})
+	if err != nil {
+		return false, err
+	}
+	for path := range changed[0] {
+		if changed[1][path] {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 func (b brought) end(w work, number int) string {
