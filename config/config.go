@@ -182,7 +182,7 @@ type CLI struct {
 	GitWritable bool `toml:"git_writable,omitempty" json:"git_writable,omitempty"`
 }
 
-// Values of CLI.Hooks; HooksNone is that of a CLI without the key.
+// Values of CLI.Hooks. A CLI without the key has HooksNone.
 const (
 	HooksClaude = "claude"
 	HooksNone   = "none"

@@ -214,8 +214,8 @@ func copiedFrom(main, here string) bool {
 	return sameAsMain(here, main)
 }
 
-// setSubmodulesAside names the submodules that are checked out, and those of which the worktree's git directory has a store, which is
-// removed with it: git lists neither what it ignores in them nor which of their commits no remote has.
+// setSubmodulesAside adds to Aside the submodules that are checked out, and those whose repository lies in the worktree's git directory, which
+// is removed with the worktree. They are not looked into: git status tells neither their ignored files nor which of their commits were pushed.
 func (i *inspection) setSubmodulesAside(submodules []string) error {
 	names := slices.DeleteFunc(slices.Clone(submodules), func(name string) bool { return !gitdir.IsTop(filepath.Join(i.path, name)) })
 	stores, err := storesIn(i.admin)
@@ -229,7 +229,7 @@ func (i *inspection) setSubmodulesAside(submodules []string) error {
 	return err
 }
 
-// storesIn lists the git directories of submodules below that of a worktree; those of nested ones are in them.
+// storesIn lists the repositories of submodules below a worktree's git directory. That of a nested submodule lies in the one of the outer submodule.
 func storesIn(admin string) ([]string, error) {
 	var stores []string
 	err := filepath.WalkDir(filepath.Join(admin, "modules"), func(at string, d fs.DirEntry, err error) error {

@@ -217,8 +217,8 @@ func (r *Registry) checkRegistry(p Plan, entries []Entry) error {
 	return checkPlace(p, mine)
 }
 
-// drop returns the command that removes the registration of a missing directory, or a worktree that paw has
-// released; "" for any other, in which somebody may be at work.
+// drop returns the command that frees a place or a branch: it removes the registration of a directory that is missing, or a worktree that was left to the
+// user with paw remove --keep-worktree. It returns "" for any other worktree, in which somebody may be at work.
 func (r *Registry) drop(e Entry) string {
 	if e.Path == "" || disk.Exists(e.Path) && (e.Locked || !disk.Exists(releasedMark(e.AdminDir))) {
 		return ""

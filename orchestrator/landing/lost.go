@@ -15,9 +15,9 @@ type lost struct {
 	steps []states.Step // the work
 }
 
-// lostOf finds what reverts have taken out of a branch of an agent's work up to known, a state that the branch's history has: in the paths that
-// reverts have changed, what the work brings when it is merged once more. Not lost is what the branch has changed in another way since, and what
-// the agent has no more itself; asked is a later state of it.
+// lostOf finds the work of an agent that git revert has taken out of a branch. known is the newest state of the agent that the history of the branch
+// has, asked the same or a later one. The steps that led to known are merged into the branch once more: work is lost where that brings
+// something back in a path that a revert has changed, and both states still have it.
 func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost, err error) {
 	begin := w.begin()
 	if begin == "" || begin == known {
@@ -47,8 +47,9 @@ func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost
 	return l, err
 }
 
-// reverted returns the paths that commits of a branch have changed whose message says "This reverts commit", and those of landings that were
-// undone and are in the branch's history all the same; not what the agent has landed again since, up to the known state.
+// reverted returns the paths that were changed in a branch by commits whose message says "This reverts commit". To these it adds the paths of
+// landings that were undone and have come back into the history, as by a merge of another branch. It begins after the last landing with
+// --again that has the known state.
 func (w work) reverted(ctx context.Context, t target, known string) (map[string]bool, error) {
 	all, err := w.landingsIn(t.branch)
 	since, changes := w.begin(), [][2]string{}

@@ -69,8 +69,9 @@ func (w work) safeIn(ctx context.Context, branch string) (string, error) {
 	return w.snapshotOf(ctx, state, refs)
 }
 
-// keptIn reports whether the history of a branch has all of the work that led to a state which it knows: in a landing of the agent, in a commit of its
-// worktree or at the tip. An amended landing, or one that another agent has brought along, may have lost files.
+// keptIn reports whether one commit in the history of a branch has all of the work that led to a state: a landing of the agent, a commit of its
+// worktree, or the tip. That the history knows the state is not enough: the user may have amended a landing, or the work came along with a
+// landing of another agent, which has deleted some of it.
 func (w work) keptIn(ctx context.Context, t target, state string) (bool, error) {
 	led, err := w.Repo.States().Ahead(ctx, w.begin(), state)
 	if err != nil || led[0].None() {

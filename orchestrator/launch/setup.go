@@ -199,8 +199,9 @@ func lastCommitOf(h *app.App, entries []worktree.Entry, s *session.Session, w se
 	return w.BaseCommit
 }
 
-// WayBack returns the commands that help when something else is in the place of an agent's worktree. Where only the .git
-// file is gone, nobody can tell the worktree from a folder that was made in its place.
+// WayBack returns the commands that help when something else is in the place of an agent's worktree. The
+// first one repairs a worktree whose .git file is gone; paw cannot tell that from a folder which somebody has made there, so that the
+// second one moves the folder away.
 func WayBack(s *session.Session, w *session.Agent) (lines []string) {
 	path := errs.Quote(w.WorktreePath)
 	info, err := os.Lstat(filepath.Join(w.WorktreePath, ".git"))

@@ -30,8 +30,8 @@ type Lands struct {
 	Ahead
 	objects.Merged          // the tree that the branch would have
 	Stands         string   // the tip, as a commit that also has the states it was found to stand for
-	Whole          Ahead    // Ahead, with what the tip is found to stand for
-	Gone           []string // Left, with what landings are known to have taken out
+	Whole          Ahead    // Ahead as it was before landings were found by their messages
+	Gone           []string // Left as it was then
 	Clean          string   // the newest twin that has nothing of Gone, "" for none
 	Nothing        bool     // the branch has all of the state
 }
@@ -123,8 +123,8 @@ func (s *Store) standForParts(ctx context.Context, l *Lands) error {
 	return s.standForThere(ctx, l, stands)
 }
 
-// standForAnew looks again, with the states whose work the tip has in states that were made anew of them, see without: Gone has the commits
-// of which the chain has got parts.
+// standForAnew looks again, with states whose work the tip has in twins that were made anew of them, see without. In Gone it replaces parts
+// of commits by the commits.
 func (s *Store) standForAnew(ctx context.Context, l *Lands) error {
 	for _, part := range l.parts {
 		if at := slices.Index(l.Gone, part.id); at >= 0 {

@@ -43,7 +43,7 @@ type program struct {
 }
 
 // Main runs an agent in the current directory, whose pane in and out are, and returns the exit code:
-// 0 when the user leaves. args are what launch.words returns.
+// 0 when the user leaves. args are those of paw __acp in a command line that launch.argv makes.
 func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
 	err := errors.New("it is started by paw alone")
 	if l, ok := launchOf(args); ok {
@@ -111,7 +111,8 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 // parentLook is the time between two looks whether the paw that began a turn is there.
 const parentLook = time.Second
 
-// orphaned ends a turn without a terminal once the paw that began it is gone: nobody would see its questions.
+// orphaned ends a turn that has no terminal when the process that started it, paw run or the queue, has ended: nobody would see a question of
+// the turn any more.
 func orphaned(ctx context.Context, signals chan<- os.Signal) {
 	for parent := os.Getppid(); os.Getppid() == parent; poll.Sleep(ctx, parentLook) {
 		if ctx.Err() != nil {
@@ -167,7 +168,7 @@ func (p *program) do(ctx context.Context, what func()) {
 	}
 }
 
-// order is what paw send and paw answer give to the program in the pane: a prompt, or the answer to a question.
+// order is what another paw process writes for the program in the pane: a prompt from paw send, or from paw answer the answer to a question.
 type order struct {
 	Prompt   string `json:"prompt,omitempty"`
 	Question string `json:"question,omitempty"` // its id
