@@ -174,7 +174,7 @@ func lostOnly(err error) bool {
 
 // claims is the refusal of what an agent has committed on top of main without what main has got since.
 func (m *landModel) claims(err error) bool {
-	return m.softResets && kindOf(err) == errs.Refused && strings.Contains(err.Error(), "its commits take back what its files never had")
+	return m.anew && kindOf(err) == errs.Refused && strings.Contains(err.Error(), "its commits take back what its files never had")
 }
 
 // notLanded holds the error of a landing against the sentences.

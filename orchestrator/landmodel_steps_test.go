@@ -180,7 +180,7 @@ func (m *landModel) amendOwn(a *modelAgent, r *rand.Rand) bool {
 func (m *landModel) softReset(a *modelAgent, _ *rand.Rand) bool {
 	dir := m.worktree(a.name)
 	m.git(dir, "reset", "-q", "--soft", "main")
-	m.count, m.softResets = m.count+1, true
+	m.count, m.anew = m.count+1, true
 	m.commit(dir, fmt.Sprintf("commit %d of %s", m.count, a.name))
 	for key, ids := range a.now.writes {
 		if last := ids[len(ids)-1]; m.past().writes[last] != unknown && !slices.Contains(a.taken.writes[key], last) { // main had it before paw took a state: it is got
@@ -211,6 +211,9 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 	a.now.got = append(a.now.got, m.git(dir, "merge-base", there, "main"))
 	a.now.foreign = a.now.foreign || branch != "main"
 	is, main := a.now.files.values(), m.readFiles(m.repo).values()
+	for _, key := range differ(was, is) {
+		a.brought[key] = is[key]
+	}
 	for _, file := range named.renamed(a.now.files) { // a commit of main that the branch had, and main has not any more
 		if a.now.files.places()[file] != m.readFiles(m.repo).places()[file] {
 			a.now.renames[file] = true
@@ -228,6 +231,7 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 		if is[key] != main[key] || m.pasts[there].writes[last] == unknown { // its own stood against main's, or both had done the same: that is work anew, or it is none, by what git took of the file
 			a.now.kept[last] = true
 		}
+		m.anew = m.anew || is[key] != main[key] && m.pasts[there].writes[last] != unknown // a rebase has made anew what main has taken out
 	}
 	m.committed(a, from, m.pasts[there])
 	return true

@@ -131,7 +131,7 @@ func (f files) places() map[string]string {
 func (f files) renamed(other files) map[string]string {
 	renamed, places := map[string]string{}, other.places()
 	for file, path := range f.places() {
-		if now := places[file]; now != "" && now != path {
+		if now := places[file]; now != "" && path != "" && now != path {
 			renamed[path] = file
 		}
 	}
@@ -242,13 +242,16 @@ type modelAgent struct {
 	turns []state
 	undo  *state // what rewind --undo goes back to, nil where that is not known
 
-	committed map[int]bool // writes that a commit of its worktree has
+	committed map[int]bool      // writes that a commit of its worktree has
+	brought   map[string]string // values that a merge or a rebase has brought since taken
 }
 
 // take is paw taking the state: what the agent has done since the last one is one step, and what ends it as it was is no work. What a commit
 // has of it the user may bring to main: whether what follows is work then is open.
 func (a *modelAgent) take() {
 	was, is := a.taken.files.values(), a.now.files.values()
+	maps.Copy(was, a.brought) // what it took out of that is work
+	clear(a.brought)
 	for key, ids := range a.now.writes {
 		before := a.taken.writes[key]
 		switch {
@@ -282,7 +285,7 @@ type landModel struct {
 	count   int
 	said    []string // steps, for people
 
-	softResets bool // an agent has made its commits anew so
+	anew bool // an agent has made commits anew, and these take back what main has got
 }
 
 func newLandModel(t testing.TB, dir string) *landModel {
@@ -357,7 +360,7 @@ func (m *landModel) addAgent(name, base string, begin state, from *session.Origi
 	}
 	m.git(m.repo, "update-ref", turn.TagRef(one.TurnSession, 0), base)
 	m.s.Agents = append(m.s.Agents, one)
-	m.agents[name] = &modelAgent{name: name, now: begin, taken: begin.clone(), turns: []state{begin.clone()}, committed: map[int]bool{}}
+	m.agents[name] = &modelAgent{name: name, now: begin, taken: begin.clone(), turns: []state{begin.clone()}, committed: map[int]bool{}, brought: map[string]string{}}
 	return one
 }
 

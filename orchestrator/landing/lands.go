@@ -29,7 +29,7 @@ func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*
 		return w.named(ctx, t, a)
 	}, Had: func(ctx context.Context, commit string) (bool, error) { return w.had(ctx, t, commit) }}
 	for _, one := range w.Session.Landings {
-		if one.TurnSession == w.Record.TurnSession && one.Target == t.branch {
+		if one.Target == t.branch { // also of an agent that this one began with
 			q.Once = append(q.Once, one.Twin)
 		}
 	}
@@ -58,13 +58,12 @@ func (w work) landsNow(ctx context.Context, t target, twin string, again bool) (
 	return l, err
 }
 
-// known returns the newest state on the way to the one that l is about that the branch knows.
+// known returns the newest state on the way to the one that l is about that the branch's history has.
 func (l *lands) known() string {
-	known := l.State
-	if !l.None() && len(l.Steps) > 0 {
-		known = l.Steps[0].From
+	if l.Nothing || len(l.Steps) == 0 {
+		return l.State
 	}
-	return known
+	return l.Steps[0].From
 }
 
 // Shown has the two trees that paw diff compares to show an agent's work.
@@ -138,19 +137,18 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 // names: they were amended, rebased or squashed.
 func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
 	found := map[string]string{}
-	some, err := w.landingsIn(t.branch)
-	some = slices.DeleteFunc(some, func(one *Stand) bool {
-		return !a.Has(one.Twin) && !slices.Contains(a.Later, one.Twin) || one.undone() || !one.there(ctx, w.Repo.Objects())
-	})
-	if len(some) == 0 || err != nil {
+	all, err := w.landingsIn(t.branch)
+	all = slices.DeleteFunc(all, func(one *Stand) bool { return one.undone() || !one.there(ctx, w.Repo.Objects()) })
+	asked := func(one *Stand) bool { return a.Has(one.Twin) || slices.Contains(a.Later, one.Twin) }
+	if !slices.ContainsFunc(all, asked) || err != nil {
 		return found, err
 	}
-	named, _, err := w.Repo.States().Mentioned(ctx, t.tip, some[0].Before)
+	named, _, err := w.Repo.States().Mentioned(ctx, t.tip, all[0].Before)
 	if err != nil {
 		return nil, err
 	}
-	for i, one := range some {
-		if one.tip, one.Commit = t.tip, named[one.short()]; one.Commit == "" {
+	for i, one := range all {
+		if one.tip, one.Commit = t.tip, named[one.short()]; one.Commit == "" || !asked(one) {
 			continue
 		}
 		earlier, err := w.Repo.Objects().Contains(ctx, one.Before, one.Commit) // then it names an earlier landing of the same state
@@ -160,7 +158,7 @@ func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]s
 			}
 			continue
 		}
-		if one.less, err = w.namesLess(ctx, t, a, one, some[:i]); err != nil {
+		if one.less, err = w.namesLess(ctx, t, a, one, all[:i]); err != nil {
 			return nil, err
 		}
 		if !one.less {
@@ -179,7 +177,7 @@ func (w work) namesLess(ctx context.Context, t target, a states.Ahead, one *Stan
 			return false, err
 		}
 	}
-	var commits []string
+	var commits, before []string
 	for _, step := range a.Steps {
 		if step.Commit != "" {
 			commits = append(commits, step.Commit)
@@ -189,10 +187,21 @@ func (w work) namesLess(ctx context.Context, t target, a states.Ahead, one *Stan
 	if err != nil {
 		return false, err
 	}
-	if slices.ContainsFunc(earlier, func(before *Stand) bool {
-		return before.TurnSession == one.TurnSession && (before.less || before.Commit == "")
-	}) ||
-		slices.ContainsFunc(commits, func(commit string) bool { return had[commit] }) {
+	for _, commit := range commits {
+		if had[commit] {
+			before = append(before, commit)
+		}
+	}
+	for _, landing := range earlier {
+		if landing.TurnSession == one.TurnSession && (landing.less || landing.Commit == "") {
+			before = append(before, landing.After)
+		}
+	}
+	in, err := w.Repo.States().In(ctx, before, t.tip)
+	if err != nil {
+		return false, err
+	}
+	if slices.ContainsFunc(before, func(commit string) bool { return !in[commit] }) {
 		if from, err = o.MergeBase(ctx, one.Before, t.tip); err != nil {
 			return false, err
 		}

@@ -12,7 +12,7 @@ type Ahead struct {
 	Left  []string // commits that the chain has got and the branch has no more, newest first
 	Root  string   // the commit with which the chain begins, if the branch does not have it
 	Along []Step   // steps of other agents whose states the chain has got
-	Later []string // of Question.Once, twins that the state led to
+	Later []string // of Question.Once, twins that a state of the chain led to
 	parts []line   // commits that the chain has got a part of
 	has   map[string]bool
 }
@@ -99,7 +99,7 @@ func chainOf(known map[string]line, state string) Ahead {
 	return a
 }
 
-// leadsTo reports whether a twin is one of the agent's own steps, or one that the state led to.
+// leadsTo reports whether a twin is one of the agent's own steps.
 func (a Ahead) leadsTo(twin string) bool {
-	return slices.Contains(a.Later, twin) || slices.ContainsFunc(a.Steps, func(step Step) bool { return step.To == twin || step.Made == twin || step.Instead == twin })
+	return slices.ContainsFunc(a.Steps, func(step Step) bool { return step.To == twin || step.Made == twin || step.Instead == twin })
 }

@@ -92,7 +92,7 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 	}
 	l.Ahead = all[0]
 	for i, twin := range l.Once {
-		if all[i+1].Has(l.State) {
+		if slices.ContainsFunc(l.Steps, func(step Step) bool { return all[i+1].Has(step.To) }) {
 			l.Later = append(l.Later, twin)
 		}
 	}
@@ -316,10 +316,13 @@ func (s *Store) putBack(ctx context.Context, l Lands, twin string) (bool, error)
 	return slices.ContainsFunc(there, func(path string) bool { return own[path] }), err
 }
 
-// Paths returns the paths that work has changed, and those in which what was got was merged with it.
+// Paths returns the paths that work has changed, if only in a commit, and those in which what was got was merged with it.
 func (s *Store) Paths(ctx context.Context, a Ahead) (map[string]bool, error) {
 	var pairs, joins [][2]string
 	for _, step := range slices.Concat(a.Steps, a.Along) {
+		if step.Made != "" && step.Made != step.To {
+			pairs = append(pairs, [2]string{step.Made, step.To})
+		}
 		if step.Got == "" {
 			pairs = append(pairs, [2]string{step.From, step.To})
 		} else {

@@ -16,7 +16,6 @@
 package states
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -104,8 +103,10 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 		return next, err
 	}
 	from := next.Twin
-	if next.Twin == before.Twin && t.Snapshot != t.Head { // what was not committed before is not in these commits either
-		from = cmp.Or(next.Made, next.Twin)
+	if next.Twin == before.Twin && t.Snapshot != t.Head {
+		if from, err = s.committed(ctx, next, t); err != nil {
+			return State{}, err
+		}
 	}
 	next.Made, err = s.Twin(ctx, t.Head+"^{tree}", t.Name+madeAs+t.Head, from)
 	if err != nil || t.Snapshot == t.Head {
@@ -114,6 +115,21 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 	}
 	next.Twin, err = s.Twin(ctx, t.Snapshot+"^{tree}", t.Name+partly+madeAs+t.Head, next.Twin, next.Made) // the user's git may merge what is committed alone
 	return next, err
+}
+
+// committed returns the state that HEAD follows, where the worktree has more: the one before, if HEAD has all of it, else what was committed of it.
+func (s *Store) committed(ctx context.Context, before State, t Taken) (string, error) {
+	if before.Made == "" || before.Made == before.Twin {
+		return before.Twin, nil
+	}
+	all, err := s.objects.MergeTrees(ctx, t.Dir, before.Made, t.Head, before.Twin)
+	if err != nil || len(all.Conflicts) > 0 {
+		return before.Made, err
+	}
+	if same, err := s.objects.SameTree(ctx, all.Tree, t.Head); !same || err != nil {
+		return before.Made, err
+	}
+	return before.Twin, nil
 }
 
 // made returns State.Made, also of a state in which all is committed.
