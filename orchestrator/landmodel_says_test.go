@@ -64,7 +64,7 @@ func (m *landModel) removed(ids []int) bool {
 // main's history does not have, what the agent had there itself, and has all that the agent got.
 func (m *landModel) mayConflict(s state) bool {
 	p, main := m.past(), m.readFiles(m.repo).values()
-	if p.renamed || s.foreign || m.left(s) {
+	if p.renamed || s.foreign || m.left(s) || m.alike { // of files that are alike, git may take one for the other, renamed
 		return true
 	}
 	for key, ids := range s.writes {
