@@ -165,6 +165,8 @@ type Agent struct {
 	Pushed []string `json:"pushed,omitempty"`
 	// PullRequest is the address of the pull request that paw pr has last asked for or found open.
 	PullRequest string `json:"pull_request,omitempty"`
+	// Merged is the commit of that pull request's branch with which the server has merged it, "" for not known.
+	Merged string `json:"merged,omitempty"`
 	// SetUpFailed says how the last run of the set-up command in the worktree failed, "" if it did
 	// not.
 	SetUpFailed string `json:"set_up_failed,omitempty"`

@@ -29,6 +29,8 @@ type sendOptions struct {
 	noWait       bool
 	conflict     bool
 	into         string
+	ci, review   bool
+	yes          bool
 }
 
 func newSend(a *invocation) *cobra.Command {
@@ -47,7 +49,8 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
   paw send codex --prompt-file prompt.md
   paw send claude --edit
   paw send claude --issue 12 "small steps, please"
-  paw send claude --conflict`,
+  paw send claude --conflict
+  paw send claude --ci`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: a.completes(completion.oneAgent),
 		RunE:              o.run,
@@ -60,6 +63,9 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
 	f.BoolVar(&o.noWait, "no-wait", false, "do not wait for the confirmation")
 	f.BoolVar(&o.conflict, "conflict", false, "ask it to bring in the branch that its work conflicts with, and to resolve that")
 	f.StringVar(&o.into, "into", "", "with --conflict: that branch (default: the one the session was started from)")
+	f.BoolVar(&o.ci, "ci", false, "send the failed checks of its pull request, once you have seen the prompt (gh, glab)")
+	f.BoolVar(&o.review, "review", false, "send the open threads of the reviews of its pull request, once you have seen the prompt")
+	f.BoolVarP(&o.yes, "yes", "y", false, "with --ci and --review: do not ask")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
@@ -98,7 +104,7 @@ func (o *sendOptions) run(cmd *cobra.Command, args []string) error {
 
 // sendQueued sends the prompts that were queued in the agents' CLIs when these ended.
 func (o *sendOptions) sendQueued(cmd *cobra.Command, h *app.App, s *session.Session, agents, text []string) error {
-	if len(text) > 0 || o.Prompt != "" || o.given() || o.conflict || o.edit {
+	if len(text) > 0 || o.Prompt != "" || o.given() || o.conflict || o.edit || o.ci || o.review {
 		return usagef(cmd, "--queued takes no other prompt")
 	}
 	var all []*typing.Sent
@@ -157,10 +163,14 @@ func (o *sendOptions) recipients(cmd *cobra.Command, args []string) (*app.App, *
 }
 
 func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Session, agents, text []string) (string, error) {
-	given := countTrue(len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict)
+	given := countTrue(len(text) > 0, o.Prompt != "", o.promptFile != "", o.conflict, o.ci, o.review)
 	switch {
-	case o.conflict && (given > 1 || len(agents) > 1 || o.edit || o.template+o.issue != ""):
-		return "", usagef(cmd, "--conflict takes one agent and no text")
+	case (o.conflict || o.ci || o.review) && (given > 1 || len(agents) > 1 || o.edit || o.template+o.issue != ""):
+		return "", usagef(cmd, "--conflict, --ci and --review take one agent and no text")
+	case o.yes && !o.ci && !o.review:
+		return "", usagef(cmd, "--yes goes with --ci and --review")
+	case o.ci || o.review:
+		return o.promptBack(cmd, h, s, agents[0])
 	case given > 1:
 		return "", usagef(cmd, "TEXT, --prompt and --prompt-file: give one of them")
 	case o.conflict:
@@ -194,6 +204,20 @@ func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Sessi
 		return prompt, err
 	}
 	return orchestrator.EditPrompt(cmd.Context(), h, prompt, o.stdin, o.stderr, o.stderr)
+}
+
+// promptBack returns what the server says of an agent's pull request as a prompt, once the user has seen it.
+func (o *sendOptions) promptBack(cmd *cobra.Command, h *app.App, s *session.Session, agent string) (string, error) {
+	from := orchestrator.ReviewPrompt
+	if o.ci {
+		from = orchestrator.CIPrompt
+	}
+	prompt, err := from(cmd.Context(), h, s, agent)
+	if err != nil || o.yes {
+		return prompt, err
+	}
+	fmt.Fprint(o.stderr, prompt)
+	return prompt, o.confirm(cmd.Context(), "send this to "+agent+"?", errs.Line("paw send %s --%s --yes", s.Name+"/"+agent, map[bool]string{true: "ci", false: "review"}[o.ci]))
 }
 
 // refuseNames refuses a prompt whose first word is the name of another agent of the session: the

@@ -178,16 +178,12 @@ func (p Program) IssuesWith(ctx context.Context, of Place, label string) ([]stri
 	if p.Name != "gh" {
 		args = []string{"issue", "list", "--repo", of.Page(), "--label", label, "--per-page", "100", "--output", "json"}
 	}
-	out, err := p.run(ctx, "", args...)
-	if err != nil {
-		return nil, err
-	}
 	var said []struct {
 		Number int `json:"number"`
 		IID    int `json:"iid"`
 	}
-	if err := json.Unmarshal([]byte(out), &said); err != nil {
-		return nil, fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
+	if err := p.said(ctx, &said, args...); err != nil {
+		return nil, err
 	}
 	var numbers []int
 	for _, one := range said {

@@ -27,6 +27,9 @@ func Safe(ctx context.Context, m *worktree.Manager, s *session.Session, w *sessi
 		}
 	}
 	commits := slices.Clone(w.Pushed)
+	if w.Merged != "" && slices.Contains(commits, w.Merged) { // on the server
+		return w.Merged
+	}
 	if tip, err := m.Refs().BranchTip(ctx, w.Branch); err == nil && tip != "" && slices.ContainsFunc(s.Landings, func(one session.Landing) bool { return of.hasMade(one, s.Target) }) { // an update after it may have brought all
 		commits = append(commits, tip)
 	}

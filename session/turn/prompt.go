@@ -37,6 +37,10 @@ const (
 	checkEnd      = ". Please mend what it finds."
 	reviewBegin   = "I have reviewed your changes and have "
 	reviewEnd     = ". Please go through them one by one:"
+	ciBegin       = "CI has failed on your pull request #"
+	ciEnd         = " failed. Mend what your changes broke:"
+	pullReview    = "Your pull request #"
+	pullReviewEnd = " of its reviewers. Please go through them one by one:"
 	handOverBegin = "You take over the work of another coding agent: "
 	HandOverTask  = "This is the end of that conversation. Go on with this prompt of the user:\n\n"
 	sentOnPrompt  = "goes on after its end" // for a turn without a prompt
@@ -69,6 +73,16 @@ func CheckLine(command, how string) string { return checkBegin + command + " (" 
 // ReviewLine returns the first line of a prompt with review comments.
 func ReviewLine(comments int) string { return reviewBegin + countedComments(comments) + reviewEnd }
 
+// CILine returns the first line of a prompt with the checks that failed on a pull request.
+func CILine(number, checks int) string {
+	return fmt.Sprint(ciBegin, number, ": ", checks, ciEnd)
+}
+
+// PullReviewLine returns the first line of a prompt with the comments of a pull request's reviewers.
+func PullReviewLine(number, comments int) string {
+	return fmt.Sprint(pullReview, number, " has ", countedComments(comments), pullReviewEnd)
+}
+
 // HandOverLine returns the first line of a prompt that hands over another agent's conversation.
 func HandOverLine(cli, agent, branch string) string {
 	return fmt.Sprintf("%s%s, agent %s, on branch %s.", handOverBegin, cli, agent, branch)
@@ -89,6 +103,12 @@ func (p Prompt) read() (task, about string) {
 	}
 	if comments, ok := between(first, reviewBegin, reviewEnd); ok {
 		return "", "review: " + comments
+	}
+	if failed, ok := between(first, ciBegin, ciEnd); ok {
+		return "", "CI failed on #" + failed
+	}
+	if comments, ok := between(first, pullReview, pullReviewEnd); ok {
+		return "", "review of #" + strings.Replace(comments, " has ", ": ", 1)
 	}
 	if title, ok := threadIn(string(p), first); ok {
 		return title, ""

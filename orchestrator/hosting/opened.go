@@ -1,0 +1,284 @@
+package hosting
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"paw/config/display"
+)
+
+// Opened is a pull request that was opened, as its server has it now.
+type Opened struct {
+	Number int
+	State  string // open, merged or closed
+	Commit string // tip of its branch on the server
+	Base   string // branch to merge it into
+	Checks []Check
+}
+
+// Check is a check that ran on a commit.
+type Check struct {
+	Name   string
+	Result Result
+	Job    string // number by which the server keeps its log, "" for none
+	Page   string // web address
+}
+
+// Result is how a check ended.
+type Result string
+
+// The results. A check that was skipped or cancelled is none of them.
+const (
+	Passed  Result = "passed"
+	Failed  Result = "failed"
+	Pending Result = "pending"
+)
+
+// Remark is a comment of a review, in a thread that is not resolved.
+type Remark struct {
+	File   string // "" for one on the whole
+	Line   int    // 0 where the line is gone
+	Author string
+	Text   string
+}
+
+// PullIn parses the web address of a pull request.
+func PullIn(address string) (of Place, number int, ok bool) {
+	for _, mark := range []string{"/pull/", "/-/merge_requests/"} {
+		if page, word, found := strings.Cut(address, mark); found {
+			of, ok = PlaceOf(page)
+			number, err := strconv.Atoi(strings.TrimRight(word, "/"))
+			return of, number, ok && err == nil
+		}
+	}
+	return of, 0, false
+}
+
+// Opened asks the server for a pull request and its checks.
+func (p Program) Opened(ctx context.Context, of Place, number int) (Opened, error) {
+	if p.Name == "gh" {
+		return p.openedOnGitHub(ctx, of, number)
+	}
+	var said struct {
+		State        string `json:"state"`
+		SHA          string `json:"sha"`
+		TargetBranch string `json:"target_branch"`
+		HeadPipeline struct {
+			ID int `json:"id"`
+		} `json:"head_pipeline"`
+	}
+	if err := p.api(ctx, of, &said, fmt.Sprintf("merge_requests/%d", number)); err != nil {
+		return Opened{}, err
+	}
+	o := Opened{Number: number, State: strings.Replace(said.State, "opened", "open", 1), Commit: said.SHA, Base: said.TargetBranch}
+	if said.HeadPipeline.ID == 0 {
+		return o, nil
+	}
+	checks, err := p.jobs(ctx, of, said.HeadPipeline.ID)
+	o.Checks = checks
+	return o, err
+}
+
+func (p Program) openedOnGitHub(ctx context.Context, of Place, number int) (Opened, error) {
+	var said struct {
+		State       string `json:"state"`
+		HeadRefOid  string `json:"headRefOid"`
+		BaseRefName string `json:"baseRefName"`
+		Rollup      []struct {
+			Name       string `json:"name"`
+			Workflow   string `json:"workflowName"`
+			Status     string `json:"status"`
+			Conclusion string `json:"conclusion"`
+			Details    string `json:"detailsUrl"`
+			Context    string `json:"context"` // this and the next two: of another program
+			State      string `json:"state"`
+			Target     string `json:"targetUrl"`
+		} `json:"statusCheckRollup"`
+	}
+	err := p.said(ctx, &said, "pr", "view", strconv.Itoa(number), "--repo", of.Host+"/"+of.Path, "--json", "state,headRefOid,baseRefName,statusCheckRollup")
+	o := Opened{Number: number, State: strings.ToLower(said.State), Commit: said.HeadRefOid, Base: said.BaseRefName}
+	for _, one := range said.Rollup {
+		c := Check{Name: one.Name + one.Context, Result: gitHubResult(one.Conclusion + one.State), Page: one.Details + one.Target}
+		if one.Workflow != "" {
+			c.Name = one.Workflow + " / " + c.Name
+		}
+		if job := jobInAddress.FindStringSubmatch(c.Page); job != nil {
+			c.Job = job[1]
+		}
+		o.Checks = append(o.Checks, c)
+	}
+	return o, err
+}
+
+// jobInAddress finds the number of a job in the address of a check.
+var jobInAddress = regexp.MustCompile(`/actions/runs/\d+/job/(\d+)`)
+
+func gitHubResult(word string) Result {
+	switch strings.ToUpper(word) {
+	case "FAILURE", "ERROR", "TIMED_OUT", "STARTUP_FAILURE", "ACTION_REQUIRED":
+		return Failed
+	case "SUCCESS", "NEUTRAL":
+		return Passed
+	case "SKIPPED", "CANCELLED", "STALE":
+		return ""
+	}
+	return Pending
+}
+
+// jobs returns the jobs of a pipeline of GitLab.
+func (p Program) jobs(ctx context.Context, of Place, pipeline int) (checks []Check, err error) {
+	var said []struct {
+		ID      int    `json:"id"`
+		Name    string `json:"name"`
+		Stage   string `json:"stage"`
+		Status  string `json:"status"`
+		Allowed bool   `json:"allow_failure"`
+		Page    string `json:"web_url"`
+	}
+	err = p.api(ctx, of, &said, fmt.Sprintf("pipelines/%d/jobs?per_page=100", pipeline))
+	for _, one := range said {
+		c := Check{Name: one.Stage + " / " + one.Name, Job: strconv.Itoa(one.ID), Page: one.Page}
+		switch one.Status {
+		case "failed":
+			if c.Result = Failed; one.Allowed {
+				c.Result = Passed
+			}
+		case "success":
+			c.Result = Passed
+		case "created", "pending", "preparing", "running", "scheduled", "waiting_for_resource":
+			c.Result = Pending
+		}
+		checks = append(checks, c)
+	}
+	return checks, err
+}
+
+// FailedOn returns the names of the checks that failed on the newest commit of a branch.
+func (p Program) FailedOn(ctx context.Context, of Place, branch string) (map[string]bool, error) {
+	failed := map[string]bool{}
+	if p.Name == "gh" {
+		var said struct {
+			Runs []struct {
+				Name       string `json:"name"`
+				Conclusion string `json:"conclusion"`
+			} `json:"check_runs"`
+		}
+		err := p.said(ctx, &said, "api", "--hostname", of.Host, "repos/"+of.Path+"/commits/"+inPath(branch)+"/check-runs?per_page=100")
+		for _, one := range said.Runs {
+			failed[one.Name] = gitHubResult(one.Conclusion) == Failed
+		}
+		return failed, err
+	}
+	var said []struct {
+		ID int `json:"id"`
+	}
+	if err := p.api(ctx, of, &said, "pipelines?per_page=1&ref="+url.QueryEscape(branch)); err != nil || len(said) == 0 {
+		return nil, err
+	}
+	checks, err := p.jobs(ctx, of, said[0].ID)
+	for _, one := range checks {
+		failed[one.Name] = one.Result == Failed
+	}
+	return failed, err
+}
+
+// Log returns the log of a check's failed steps, "" where the server keeps none.
+func (p Program) Log(ctx context.Context, of Place, c Check) (string, error) {
+	switch {
+	case c.Job == "":
+		return "", nil
+	case p.Name == "gh":
+		out, err := p.run(ctx, "", "run", "view", "--repo", of.Host+"/"+of.Path, "--job", c.Job, "--log-failed")
+		return ghLine.ReplaceAllString(out, ""), err
+	}
+	return p.run(ctx, "", "api", "--hostname", of.Host, project(of)+"/jobs/"+c.Job+"/trace")
+}
+
+// ghLine is what gh writes before each line of a log: the job, its step and the time.
+var ghLine = regexp.MustCompile(`(?m)^[^\t\n]*\t[^\t\n]*\t\x{FEFF}?(\d{4}-\d\d-\d\dT[\d:.]+Z )?`)
+
+// Remarks returns the comments of the threads of a pull request that are not resolved.
+func (p Program) Remarks(ctx context.Context, of Place, number int) (all []Remark, err error) {
+	if p.Name == "gh" {
+		return p.gitHubRemarks(ctx, of, number)
+	}
+	var said []struct {
+		Notes []struct {
+			Body   string `json:"body"`
+			Author struct {
+				Username string `json:"username"`
+			} `json:"author"`
+			Resolvable bool `json:"resolvable"`
+			Resolved   bool `json:"resolved"`
+			Position   struct {
+				Path string `json:"new_path"`
+				Line int    `json:"new_line"`
+			} `json:"position"`
+		} `json:"notes"`
+	}
+	err = p.api(ctx, of, &said, fmt.Sprintf("merge_requests/%d/discussions?per_page=100", number))
+	for _, thread := range said {
+		for _, one := range thread.Notes {
+			if one.Resolvable && !one.Resolved {
+				all = append(all, Remark{one.Position.Path, one.Position.Line, one.Author.Username, one.Body})
+			}
+		}
+	}
+	return all, err
+}
+
+// threadsQuery asks GitHub for the threads of a review, which gh has no command for.
+const threadsQuery = `query($owner:String!,$name:String!,$number:Int!){repository(owner:$owner,name:$name){pullRequest(number:$number){` +
+	`reviewThreads(first:100){nodes{isResolved path line comments(first:50){nodes{author{login} body}}}}}}}`
+
+func (p Program) gitHubRemarks(ctx context.Context, of Place, number int) (all []Remark, err error) {
+	var said []struct {
+		IsResolved bool   `json:"isResolved"`
+		Path       string `json:"path"`
+		Line       int    `json:"line"`
+		Comments   struct {
+			Nodes []struct {
+				Body   string `json:"body"`
+				Author struct {
+					Login string `json:"login"`
+				} `json:"author"`
+			} `json:"nodes"`
+		} `json:"comments"`
+	}
+	owner, name, _ := strings.Cut(of.Path, "/")
+	err = p.said(ctx, &said, "api", "--hostname", of.Host, "graphql", "--jq", ".data.repository.pullRequest.reviewThreads.nodes",
+		"-f", "query="+threadsQuery, "-f", "owner="+owner, "-f", "name="+name, "-F", "number="+strconv.Itoa(number))
+	for _, thread := range said {
+		for _, one := range thread.Comments.Nodes {
+			if !thread.IsResolved {
+				all = append(all, Remark{thread.Path, thread.Line, one.Author.Login, one.Body})
+			}
+		}
+	}
+	return all, err
+}
+
+// project returns the address of a repository in the API of GitLab.
+func project(of Place) string { return "projects/" + url.PathEscape(of.Path) }
+
+// api asks the API of GitLab about a repository.
+func (p Program) api(ctx context.Context, of Place, into any, what string) error {
+	return p.said(ctx, into, "api", "--hostname", of.Host, project(of)+"/"+what)
+}
+
+// said runs the program and parses the JSON that it prints.
+func (p Program) said(ctx context.Context, into any, args ...string) error {
+	out, err := p.run(ctx, "", args...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(out), into); err != nil {
+		return fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
+	}
+	return nil
+}
