@@ -167,8 +167,8 @@ func (s *Store) standForThere(ctx context.Context, l *Lands, stands map[string]s
 }
 
 // standFor notes that commits of the branch stand for states, by twin, and looks again. Where the branch has left something, that is not noted:
-// it would say that the branch has what it has left, too.
-func (s *Store) standFor(ctx context.Context, l *Lands, commits map[string]string) (err error) {
+// it would say that the branch has what it has left, too. Nor is it where the state has got the commit: the user's git, which merged it, did not know.
+func (s *Store) standFor(ctx context.Context, l *Lands, commits map[string]string) error {
 	parents := []string{l.Stands}
 	for twin, commit := range commits {
 		parents = append(parents, twin)
@@ -180,7 +180,11 @@ func (s *Store) standFor(ctx context.Context, l *Lands, commits map[string]strin
 		if len(l.Gone) > 0 {
 			continue
 		}
-		if err = s.Graft(ctx, commit, twin); err != nil {
+		got, err := s.objects.Contains(ctx, l.State, commit)
+		if err == nil && !got {
+			err = s.Graft(ctx, commit, twin)
+		}
+		if err != nil {
 			return err
 		}
 	}
