@@ -55,7 +55,9 @@ func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 	if err == nil && q.Landed != nil && len(l.Steps) > 0 {
 		var found map[string]string
 		if found, err = q.Landed(ctx, l.Ahead); err == nil {
-			maps.DeleteFunc(found, func(twin, _ string) bool { return len(l.Gone) > 0 && !l.leadsTo(twin) }) // another agent's may have what was left
+			if len(l.Gone) > 0 { // others may have what was left
+				maps.DeleteFunc(found, func(twin, _ string) bool { return !l.onTheWay(twin) })
+			}
 			err = s.standFor(ctx, &l, found)
 		}
 	}
@@ -94,6 +96,9 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 	for i, twin := range l.Once {
 		if slices.ContainsFunc(l.Steps, func(step Step) bool { return all[i+1].Has(step.To) }) {
 			l.Later = append(l.Later, twin)
+		}
+		if all[i+1].Has(l.State) {
+			l.led = append(l.led, twin)
 		}
 	}
 	if l.Root == "" {
