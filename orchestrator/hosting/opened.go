@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"paw/config/display"
+	"paw/config/lazyregexp"
 )
 
 // Opened is a pull request that was opened, as its server has it now.
@@ -107,7 +107,7 @@ func (p Program) openedOnGitHub(ctx context.Context, of Place, number int) (Open
 		if one.Workflow != "" {
 			c.Name = one.Workflow + " / " + c.Name
 		}
-		if job := jobInAddress.FindStringSubmatch(c.Page); job != nil {
+		if job := jobInAddress().FindStringSubmatch(c.Page); job != nil {
 			c.Job = job[1]
 		}
 		o.Checks = append(o.Checks, c)
@@ -116,7 +116,7 @@ func (p Program) openedOnGitHub(ctx context.Context, of Place, number int) (Open
 }
 
 // jobInAddress finds the number of a job in the address of a check.
-var jobInAddress = regexp.MustCompile(`/actions/runs/\d+/job/(\d+)`)
+var jobInAddress = lazyregexp.New(`/actions/runs/\d+/job/(\d+)`)
 
 func gitHubResult(word string) Result {
 	switch strings.ToUpper(word) {
@@ -194,13 +194,13 @@ func (p Program) Log(ctx context.Context, of Place, c Check) (string, error) {
 		return "", nil
 	case p.Name == "gh":
 		out, err := p.run(ctx, "", "run", "view", "--repo", of.Host+"/"+of.Path, "--job", c.Job, "--log-failed")
-		return ghLine.ReplaceAllString(out, ""), err
+		return ghLine().ReplaceAllString(out, ""), err
 	}
 	return p.run(ctx, "", "api", "--hostname", of.Host, project(of)+"/jobs/"+c.Job+"/trace")
 }
 
 // ghLine is what gh writes before each line of a log: the job, its step and the time.
-var ghLine = regexp.MustCompile(`(?m)^[^\t\n]*\t[^\t\n]*\t\x{FEFF}?(\d{4}-\d\d-\d\dT[\d:.]+Z )?`)
+var ghLine = lazyregexp.New(`(?m)^[^\t\n]*\t[^\t\n]*\t\x{FEFF}?(\d{4}-\d\d-\d\dT[\d:.]+Z )?`)
 
 // Remarks returns the comments of the threads of a pull request that are not resolved.
 func (p Program) Remarks(ctx context.Context, of Place, number int) (all []Remark, err error) {

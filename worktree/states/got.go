@@ -96,7 +96,7 @@ func (s *Store) getting(ctx context.Context, twin string, at arrival, t Taken) (
 // starts from what it takes for common: after a git reset --soft that is more than the files have, and of a landing it knows nothing.
 func (s *Store) brought(ctx context.Context, state string, at arrival, t Taken) (string, error) {
 	commit := at.commit
-	if at.into == "" {
+	if at.into == "" || at.done == commit { // a rebase may have left out all that the branch had
 		return commit, nil
 	}
 	base, err := s.plain.MergeBase(ctx, at.into, commit)

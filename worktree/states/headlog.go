@@ -113,7 +113,7 @@ func (m move) makes() bool {
 		return !strings.HasSuffix(m.why, fastForward) && !strings.Contains(m.why, "(start)") && !strings.Contains(m.why, "(finish)") &&
 			!strings.HasPrefix(m.why, "paw: ")
 	case "rebase":
-		return !strings.Contains(m.why, "(start)") && !strings.Contains(m.why, "(finish)") && !strings.Contains(m.why, "(abort)")
+		return m.why != "rebase: fast-forward" && !strings.Contains(m.why, "(start)") && !strings.Contains(m.why, "(finish)") && !strings.Contains(m.why, "(abort)")
 	}
 	return false
 }

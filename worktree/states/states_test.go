@@ -279,6 +279,29 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("x", "", "z", "1"), "add -A", "commit -q -m more", "rebase -q --onto "+b+" HEAD~2")
 			w.expect("land", a.land()+" "+w.has(), "landed r=readme u=u y=1 z=1")
 		}},
+		{"a rebase that takes a commit along as it is, which main has left", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("a", "1"), "add -A", "commit -q -m a")
+			a.land()
+			landed := w.tip()
+			u := w.user("u", "u")
+			a.git("merge", "-q", "--no-edit", "main")
+			w.Git("reset", "-q", "--hard", landed)
+			a.git("rebase", "-q", "main")
+			w.Git("reset", "-q", "--hard", u)
+			a.turn(files("b", "b"))
+			w.Git("reset", "-q", "--hard", landed)
+			w.expect("land", a.land()+" "+w.has(), "landed a=1 b=b r=readme")
+		}},
+		{"a rebase that leaves out what main has reverted", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1"))
+			a.land()
+			w.Git("revert", "--no-edit", "HEAD")
+			a.turn(nil, "add -A", "commit -q -m x", "rebase -q main")
+			_, got, _ := strings.Cut(a.git("show", "-s", "--format=%P", a.now.Twin), " ")
+			w.expect("got", got, w.tip())
+		}},
 		{"a rebase that was given up took nothing", func(w *world) {
 			b := w.user("x", "1")
 			a := w.agent("a")
