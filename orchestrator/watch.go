@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ type Watch struct {
 
 	followed map[string]int // by agent, the turn for which FollowUnseen has started a process
 
-	stamps map[string]fileStamp // by path, of the files that the last look has read; nil until Changed is called
+	stamps map[string]fileStamp // by path, of the files that the last look has read, as they were before it
 }
 
 // NewWatch returns a Watch of the selected sessions.
@@ -35,12 +36,18 @@ func NewWatch(h *app.App, o StatusOptions) *Watch {
 
 // Look returns the states of sessions and agents now, as Status does.
 func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, problems []error, err error) {
-	before := w.before()
+	before := maps.Clone(w.stamps)
+	for path := range before {
+		before[path] = stampOf(path)
+	}
 	all, problems, err := gather(ctx, w.home, w.options)
 	if err != nil {
 		return nil, problems, err
 	}
-	w.follow(before, all)
+	w.stamps = map[string]fileStamp{}
+	for _, path := range writtenTo(w.home, all) {
+		w.stamps[path] = before[path] // none for a file that is read for the first time: it counts as changed, and is read again
+	}
 	tags := map[string]map[string][]int{}
 	for _, f := range all {
 		st := observe.StatusOf(w.home, *f)
@@ -59,15 +66,11 @@ func Status(ctx context.Context, h *app.App, o StatusOptions) (statuses []observ
 	return NewWatch(h, o).Look(ctx)
 }
 
-// fileStamp holds the time and size of a file, which change when the file is written.
+// fileStamp holds the time and size of a file, which change when the file is written; zero for a file that is not there.
 type fileStamp struct {
 	at   int64 // nanoseconds since 1970
 	size int64
 }
-
-// notThere is the stamp of a file that was missing before a look and may have been written during
-// it.
-var notThere = fileStamp{size: -1}
 
 func stampOf(path string) fileStamp {
 	var info unix.Stat_t
@@ -81,44 +84,12 @@ func stampOf(path string) fileStamp {
 // turn logs, hook reports. Events that change no file, such as the end of a pane, only show in a
 // look. It starts no process.
 func (w *Watch) Changed() bool {
-	if w.stamps == nil { // later looks keep stamps
-		w.stamps = map[string]fileStamp{}
-		return true
-	}
 	for path, was := range w.stamps {
 		if stampOf(path) != was {
 			return true
 		}
 	}
-	return false
-}
-
-// before returns the current stamps, to be taken before a look reads anything, or nil if Changed
-// was never called.
-func (w *Watch) before() map[string]fileStamp {
-	if w.stamps == nil {
-		return nil
-	}
-	now := make(map[string]fileStamp, len(w.stamps))
-	for path := range w.stamps {
-		now[path] = stampOf(path)
-	}
-	return now
-}
-
-// follow keeps, for the files that a look has read, their stamps from before the look.
-func (w *Watch) follow(before map[string]fileStamp, all []*observe.Facts) {
-	if before == nil {
-		return
-	}
-	w.stamps = make(map[string]fileStamp, len(before))
-	for _, path := range writtenTo(w.home, all) {
-		was, known := before[path]
-		if !known {
-			was = notThere
-		}
-		w.stamps[path] = was
-	}
+	return w.stamps == nil
 }
 
 // writtenTo returns the files and directories that events of the sessions change.
