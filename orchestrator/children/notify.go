@@ -87,7 +87,7 @@ func notify(ctx context.Context, a app.Agent, o WaitOptions, ask observe.AskPane
 	watchWaits(ctx, a.App, a.Session, []string{a.Record.Name})
 	// The log is read after the wait was recorded: a hook that ended the turn before found no wait.
 	if last, err := a.TurnDir().Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
-		a.App.Detach("deliver", live.Claim{}.Arguments(a.Session.Name, a.Record.Name)...) // no end of a turn starts the delivery
+		claim(a.App, a.Session.Name, a.Record.Name, live.Told, 0) // no end of a turn starts the delivery
 	}
 	family.Parent.Record.Wait = &wait
 	return &Notified{Session: a.Session.Name, Agent: a.Record.Name, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
