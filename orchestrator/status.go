@@ -11,7 +11,6 @@ import (
 	"context"
 	"runtime"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -36,36 +35,6 @@ func (o StatusOptions) closeness() observe.ScreenPolicy {
 		return observe.WhereRunning
 	}
 	return observe.WhereUnknown
-}
-
-// gather observes the selected sessions once.
-func gather(ctx context.Context, h *app.App, o StatusOptions) (all []*observe.Facts, problems []error, err error) {
-	sessions, problems, err := selectSessions(h, o)
-	if err != nil {
-		return nil, problems, err
-	}
-	answers := map[string]func() observe.Panes{} // one tmux client per socket, all in parallel
-	for _, s := range sessions {
-		if answers[s.Tmux.Socket] == nil {
-			answers[s.Tmux.Socket] = asked(ctx, h, s)
-		}
-	}
-	processes := observe.LookAtProcesses()
-	all = make([]*observe.Facts, len(sessions))
-	for i, s := range sessions {
-		agents := observe.LookAtAgents(ctx, h, s, processes)
-		f := observe.Join(h, s, answers[s.Tmux.Socket](), agents)
-		all[i] = &f
-	}
-	observe.LookAtScreens(ctx, h, all, o.closeness())
-	return all, problems, nil
-}
-
-// asked asks the tmux server of a session for its panes, and returns the function that waits for the answer.
-func asked(ctx context.Context, h *app.App, s *session.Session) func() observe.Panes {
-	ask := sync.OnceValue(func() observe.Panes { return observe.AskTmux(h)(ctx, s) })
-	go ask()
-	return ask
 }
 
 // QueueProblem returns why the queue of a session cannot be used, nil for one that can.

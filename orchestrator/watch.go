@@ -40,10 +40,11 @@ func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, pro
 	for path := range before {
 		before[path] = stampOf(path)
 	}
-	all, problems, err := gather(ctx, w.home, w.options)
+	sessions, problems, err := selectSessions(w.home, w.options)
 	if err != nil {
 		return nil, problems, err
 	}
+	all := observe.Several(ctx, w.home, sessions, observe.AskTmux(w.home), w.options.closeness())
 	w.stamps = map[string]fileStamp{}
 	for _, path := range writtenTo(w.home, all) {
 		w.stamps[path] = before[path] // none for a file that is read for the first time: it counts as changed, and is read again
@@ -227,14 +228,11 @@ func crashed(statuses []observe.SessionStatus) error {
 	if len(names) == 0 {
 		return nil
 	}
-	who, word := strings.Join(names, ", "), "was suspended, and has no pane"
-	if len(names) > maxNamed {
-		who = errs.Counted(len(names), "agent")
-	}
+	word := "was suspended, and has no pane"
 	if len(names) > 1 {
 		word = "were suspended, and have no pane"
 	}
-	return errs.WithHints(errs.New(errs.NotFound, "%s: %s", who, word), app.Once(lines)...)
+	return errs.WithHints(errs.New(errs.NotFound, "%s: %s", named(names), word), app.Once(lines)...)
 }
 
 // nobodyNeedsYou returns the sentence that no agent needs the user, with the states of the agents
@@ -257,24 +255,22 @@ func nobodyNeedsYou(statuses []observe.SessionStatus, here []*session.Session) s
 			by[word] = append(by[word], ag.Record.Name)
 		}
 	}
-	text := "nobody needs you"
-	for i, word := range words {
-		names := by[word]
-		who := strings.Join(names, ", ")
-		if len(names) > maxNamed {
-			who = errs.Counted(len(names), "agent")
-		}
-		sign := ", "
-		if i == 0 {
-			sign = "; "
-		}
-		text += sign + who + ": " + word
+	text, sign := "nobody needs you", "; "
+	for _, word := range words {
+		text, sign = text+sign+named(by[word])+": "+word, ", "
 	}
 	return text
 }
 
 // maxNamed limits the agents that a sentence names; more are only counted.
 const maxNamed = 3
+
+func named(names []string) string {
+	if len(names) > maxNamed {
+		return errs.Counted(len(names), "agent")
+	}
+	return strings.Join(names, ", ")
+}
 
 // nextOf returns the first of the agents or, if one of them has the pane here, the one after it.
 func nextOf(all []Urgent, here string) *Urgent {

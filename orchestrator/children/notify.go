@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -222,9 +221,6 @@ func lookLater(ctx context.Context, h *app.App, s *session.Session, parent strin
 // then tells the parent if results are due. A busy parent is left to the next look. args are those
 // of lookLater.
 func Look(ctx context.Context, h *app.App, sessionName, parent string, args []string) error {
-	if len(args) != 3 {
-		return errs.New(errs.Usage, "look: %s: not a watch", strconv.Quote(strings.Join(args, " ")))
-	}
 	w := watch{session: "$" + args[0], pane: "%" + args[1], mark: args[2]}
 	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
 	s, h, err := h.LoadConfigured(sessionName)
