@@ -107,6 +107,9 @@ func (p *pump) alone(ctx context.Context) error {
 		_ = os.Remove(p.markPath())
 		err := p.rounds(ctx)
 		unlock()
+		if s, unread := p.Store.Load(p.session); s == nil && unread == nil {
+			p.Locks.Forget(p.session) // the purge of the session could not delete a lock that was held
+		}
 		if _, marked := os.Lstat(p.markPath()); err != nil || marked != nil {
 			return err
 		}
