@@ -176,7 +176,7 @@ func takeMissed(ctx context.Context, a app.Agent) error {
 	ended, err := turns.TakeMissed(ctx, a)
 	if ended {
 		notifyOf(a.App, a.Session.Name, a.Record.Name, time.Time{}) // no hook has reported the end
-		children.ClaimAfter(a.App, a.Session.Name, a.Record.Name, live.Claim{})
+		children.ClaimAfter(a.App, a.Session.Name, a.Record.Name, 0, true)
 		queue.Wake(a.App, a.Session.Name, 0, limited(a.App, a.Session.Name, a.Record.Name, true))
 	}
 	return err

@@ -14,7 +14,6 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/children"
 	"paw/orchestrator/cli"
-	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/queue"
 	"paw/orchestrator/turns"
@@ -208,12 +207,8 @@ func (c *call) tellUser(since time.Time) {
 // tellAgents has results brought to the agent's parent, and the session's queue looked at.
 func (c *call) tellAgents() {
 	sessionName, agentName := c.Session.Name, c.Record.Name
-	leaving := ""
-	if c.leaving {
-		leaving = agentName
-	}
 	if c.ended || c.leaving {
-		children.ClaimAfter(c.App, sessionName, agentName, live.Claim{Leaving: leaving, Hook: os.Getpid()})
+		children.ClaimAfter(c.App, sessionName, agentName, os.Getpid(), !c.leaving) // a CLI that is about to end takes no results
 	}
 	limit := limited(c.App, sessionName, agentName, c.ended) || c.began && !c.ended && limits(c.App) // one may have been met, or lifted
 	if c.ended || c.leaving || c.began && (c.cli.Facts().SilentErrors || queue.AwaitsTurn(c.App, sessionName, agentName)) {

@@ -19,7 +19,6 @@ import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
-	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -61,7 +60,7 @@ func Run(ctx context.Context, h *app.App, s *session.Session, o RunOptions) (*Ra
 	if err != nil {
 		return nil, err
 	}
-	defer children.ClaimAfter(h, s.Name, o.Agent, live.Claim{}) // runs after the lock is free: a turn counts as open until then
+	defer children.ClaimAfter(h, s.Name, o.Agent, 0, true) // runs after the lock is free: a turn counts as open until then
 	defer r.giveBack()
 	r.notes = append(notes, r.notes...)
 	return r.do(ctx)

@@ -13,7 +13,6 @@ import (
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
-	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/startplan"
 	"paw/orchestrator/turns"
@@ -223,7 +222,7 @@ func Done(ctx context.Context, h *app.App, o DoneOptions) (*Said, error) {
 		err = turns.EndOwn(ctx, h.Agent(s, w))
 	}
 	if !said.Open {
-		children.ClaimAfter(h, s.Name, w.Name, live.Claim{})
+		children.ClaimAfter(h, s.Name, w.Name, 0, true)
 	}
 	return said, err
 }

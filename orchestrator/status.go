@@ -11,7 +11,6 @@ import (
 	"context"
 	"runtime"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -36,36 +35,6 @@ func (o StatusOptions) closeness() observe.ScreenPolicy {
 		return observe.WhereRunning
 	}
 	return observe.WhereUnknown
-}
-
-// gather observes the selected sessions once.
-func gather(ctx context.Context, h *app.App, o StatusOptions) (all []*observe.Facts, problems []error, err error) {
-	sessions, problems, err := selectSessions(h, o)
-	if err != nil {
-		return nil, problems, err
-	}
-	answers := map[string]func() observe.Panes{} // one tmux client per socket, all in parallel
-	for _, s := range sessions {
-		if answers[s.Tmux.Socket] == nil {
-			answers[s.Tmux.Socket] = asked(ctx, h, s)
-		}
-	}
-	processes := observe.LookAtProcesses()
-	all = make([]*observe.Facts, len(sessions))
-	for i, s := range sessions {
-		agents := observe.LookAtAgents(ctx, h, s, processes)
-		f := observe.Join(h, s, answers[s.Tmux.Socket](), agents)
-		all[i] = &f
-	}
-	observe.LookAtScreens(ctx, h, all, o.closeness())
-	return all, problems, nil
-}
-
-// asked asks the tmux server of a session for its panes, and returns the function that waits for the answer.
-func asked(ctx context.Context, h *app.App, s *session.Session) func() observe.Panes {
-	ask := sync.OnceValue(func() observe.Panes { return observe.AskTmux(h)(ctx, s) })
-	go ask()
-	return ask
 }
 
 // QueueProblem returns why the queue of a session cannot be used, nil for one that can.
@@ -137,60 +106,35 @@ func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 	_ = group.Wait()
 }
 
-// CountLines counts the lines that a landing of each agent would change, with a few git processes per
-// session. It prints a note for a session in which it cannot.
-func CountLines(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
+// AddForecast adds to each agent the lines that its landing would change and, with pairs, whether its work merges with its
+// target branch and with the work of the other agents, as paw forecast does. It prints a note for a session that has no
+// forecast.
+func AddForecast(ctx context.Context, h *app.App, statuses []observe.SessionStatus, pairs bool) {
 	for _, st := range statuses {
-		var names []string
-		for _, a := range st.Agents {
-			names = append(names, a.Record.Name)
-		}
-		if len(names) == 0 {
-			continue
-		}
-		forecasts, err := byAgent(landing.LookAtLines(ctx, h, st.Session, names, false))
-		if err != nil {
-			h.Notef("%s: no changes counted: %v", st.Session.Name, err)
-		}
-		for k, name := range names {
-			if o := forecasts[name]; o != nil {
-				st.Agents[k].Lines = o.Lines
-			}
-		}
-	}
-}
-
-// AddForecast adds to each agent whether its work merges with its target branch and with the work
-// of the other agents, as paw forecast does. It prints a note for a session that has no forecast.
-func AddForecast(ctx context.Context, h *app.App, statuses []observe.SessionStatus) {
-	for i := range statuses {
-		st := &statuses[i]
 		if len(st.Session.Agents) == 0 {
 			continue
 		}
-		forecasts, err := Outlooks(ctx, h, st.Session)
+		forecasts, err := Outlooks(ctx, h, st.Session, pairs)
 		if err != nil {
 			h.Notef("%s: no forecast: %v", st.Session.Name, err)
 			continue
 		}
 		for k := range st.Agents {
-			st.Agents[k].Forecast = forecasts[st.Agents[k].Record.Name]
+			a := &st.Agents[k]
+			if o := forecasts[a.Record.Name]; o != nil {
+				a.Lines = o.Lines
+			}
+			if pairs {
+				a.Forecast = forecasts[a.Record.Name]
+			}
 		}
 	}
 }
 
-// Outlooks returns the forecast of each agent of a session, by agent name.
-func Outlooks(ctx context.Context, h *app.App, s *session.Session) (map[string]*observe.Forecast, error) {
-	return byAgent(landing.Look(ctx, h, s, nil, "", nil))
-}
-
-// OutlooksWithLines is Outlooks, and counts the lines that each landing would change. Only with pairs does it
-// tell whose work conflicts with whose.
-func OutlooksWithLines(ctx context.Context, h *app.App, s *session.Session, pairs bool) (map[string]*observe.Forecast, error) {
-	return byAgent(landing.LookAtLines(ctx, h, s, nil, pairs))
-}
-
-func byAgent(f *landing.Forecast, err error) (map[string]*observe.Forecast, error) {
+// Outlooks returns the forecast of each agent of a session, by agent name, with the lines that each landing would change. Only
+// with pairs does it tell whose work conflicts with whose.
+func Outlooks(ctx context.Context, h *app.App, s *session.Session, pairs bool) (map[string]*observe.Forecast, error) {
+	f, err := landing.LookAtLines(ctx, h, s, pairs)
 	if err != nil {
 		return nil, err
 	}

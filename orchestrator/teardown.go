@@ -10,7 +10,6 @@ import (
 	"paw/orchestrator/children"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
-	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/queue"
 	"paw/orchestrator/teardown"
@@ -38,7 +37,7 @@ func Remove(ctx context.Context, h *app.App, s *session.Session, names []string,
 	}
 	for i, name := range names {
 		removed, err := plan.Apply(ctx, h, i)
-		children.ClaimAfter(h, s.Name, name, live.Claim{})
+		children.ClaimAfter(h, s.Name, name, 0, true)
 		if err != nil {
 			return plan, err
 		}
@@ -121,7 +120,7 @@ func Stop(ctx context.Context, h *app.App, s *session.Session, o teardown.StopOp
 	}
 	if err == nil && !stopped.Whole {
 		for _, a := range stopped.Agents {
-			children.ClaimAfter(h, s.Name, a.Agent, live.Claim{Leaving: a.Agent})
+			children.ClaimAfter(h, s.Name, a.Agent, 0, false)
 		}
 	}
 	return stopped, err

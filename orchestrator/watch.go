@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ type Watch struct {
 
 	followed map[string]int // by agent, the turn for which FollowUnseen has started a process
 
-	stamps map[string]fileStamp // by path, of the files that the last look has read; nil until Changed is called
+	stamps map[string]fileStamp // by path, of the files that the last look has read, as they were before it
 }
 
 // NewWatch returns a Watch of the selected sessions.
@@ -35,12 +36,19 @@ func NewWatch(h *app.App, o StatusOptions) *Watch {
 
 // Look returns the states of sessions and agents now, as Status does.
 func (w *Watch) Look(ctx context.Context) (statuses []observe.SessionStatus, problems []error, err error) {
-	before := w.before()
-	all, problems, err := gather(ctx, w.home, w.options)
+	before := maps.Clone(w.stamps)
+	for path := range before {
+		before[path] = stampOf(path)
+	}
+	sessions, problems, err := selectSessions(w.home, w.options)
 	if err != nil {
 		return nil, problems, err
 	}
-	w.follow(before, all)
+	all := observe.Several(ctx, w.home, sessions, observe.AskTmux(w.home), w.options.closeness())
+	w.stamps = map[string]fileStamp{}
+	for _, path := range writtenTo(w.home, all) {
+		w.stamps[path] = before[path] // none for a file that is read for the first time: it counts as changed, and is read again
+	}
 	tags := map[string]map[string][]int{}
 	for _, f := range all {
 		st := observe.StatusOf(w.home, *f)
@@ -59,15 +67,11 @@ func Status(ctx context.Context, h *app.App, o StatusOptions) (statuses []observ
 	return NewWatch(h, o).Look(ctx)
 }
 
-// fileStamp holds the time and size of a file, which change when the file is written.
+// fileStamp holds the time and size of a file, which change when the file is written; zero for a file that is not there.
 type fileStamp struct {
 	at   int64 // nanoseconds since 1970
 	size int64
 }
-
-// notThere is the stamp of a file that was missing before a look and may have been written during
-// it.
-var notThere = fileStamp{size: -1}
 
 func stampOf(path string) fileStamp {
 	var info unix.Stat_t
@@ -81,44 +85,12 @@ func stampOf(path string) fileStamp {
 // turn logs, hook reports. Events that change no file, such as the end of a pane, only show in a
 // look. It starts no process.
 func (w *Watch) Changed() bool {
-	if w.stamps == nil { // later looks keep stamps
-		w.stamps = map[string]fileStamp{}
-		return true
-	}
 	for path, was := range w.stamps {
 		if stampOf(path) != was {
 			return true
 		}
 	}
-	return false
-}
-
-// before returns the current stamps, to be taken before a look reads anything, or nil if Changed
-// was never called.
-func (w *Watch) before() map[string]fileStamp {
-	if w.stamps == nil {
-		return nil
-	}
-	now := make(map[string]fileStamp, len(w.stamps))
-	for path := range w.stamps {
-		now[path] = stampOf(path)
-	}
-	return now
-}
-
-// follow keeps, for the files that a look has read, their stamps from before the look.
-func (w *Watch) follow(before map[string]fileStamp, all []*observe.Facts) {
-	if before == nil {
-		return
-	}
-	w.stamps = make(map[string]fileStamp, len(before))
-	for _, path := range writtenTo(w.home, all) {
-		was, known := before[path]
-		if !known {
-			was = notThere
-		}
-		w.stamps[path] = was
-	}
+	return w.stamps == nil
 }
 
 // writtenTo returns the files and directories that events of the sessions change.
@@ -256,14 +228,11 @@ func crashed(statuses []observe.SessionStatus) error {
 	if len(names) == 0 {
 		return nil
 	}
-	who, word := strings.Join(names, ", "), "was suspended, and has no pane"
-	if len(names) > maxNamed {
-		who = errs.Counted(len(names), "agent")
-	}
+	word := "was suspended, and has no pane"
 	if len(names) > 1 {
 		word = "were suspended, and have no pane"
 	}
-	return errs.WithHints(errs.New(errs.NotFound, "%s: %s", who, word), app.Once(lines)...)
+	return errs.WithHints(errs.New(errs.NotFound, "%s: %s", named(names), word), app.Once(lines)...)
 }
 
 // nobodyNeedsYou returns the sentence that no agent needs the user, with the states of the agents
@@ -286,24 +255,22 @@ func nobodyNeedsYou(statuses []observe.SessionStatus, here []*session.Session) s
 			by[word] = append(by[word], ag.Record.Name)
 		}
 	}
-	text := "nobody needs you"
-	for i, word := range words {
-		names := by[word]
-		who := strings.Join(names, ", ")
-		if len(names) > maxNamed {
-			who = errs.Counted(len(names), "agent")
-		}
-		sign := ", "
-		if i == 0 {
-			sign = "; "
-		}
-		text += sign + who + ": " + word
+	text, sign := "nobody needs you", "; "
+	for _, word := range words {
+		text, sign = text+sign+named(by[word])+": "+word, ", "
 	}
 	return text
 }
 
 // maxNamed limits the agents that a sentence names; more are only counted.
 const maxNamed = 3
+
+func named(names []string) string {
+	if len(names) > maxNamed {
+		return errs.Counted(len(names), "agent")
+	}
+	return strings.Join(names, ", ")
+}
 
 // nextOf returns the first of the agents or, if one of them has the pane here, the one after it.
 func nextOf(all []Urgent, here string) *Urgent {

@@ -73,10 +73,10 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, roots := upTo(start), rootsOf(sessions)
-	owners := innermost(dirs, roots, false)
+	roots := rootsOf(sessions)
+	owners := innermost(start, roots, func(dir, root string) bool { return dir == root })
 	if len(owners) == 0 { // paths in records are resolved: only a link, or another case of letters, needs a look at every worktree
-		owners = innermost(dirs, roots, true)
+		owners = innermost(start, roots, sameFile)
 	}
 	switch len(owners) {
 	case 0:
@@ -87,24 +87,20 @@ func (st Store) FindByRepo(path string) (*Session, error) {
 	return nil, &AmbiguousError{Path: path, Sessions: owners}
 }
 
-// upTo returns a directory and its parents, up to the root of the worktree around it.
-func upTo(dir string) []string {
-	dirs := []string{dir}
-	for dir != filepath.Dir(dir) && !isWorktree(dir) {
-		dir = filepath.Dir(dir)
-		dirs = append(dirs, dir)
-	}
-	return dirs
-}
-
-// innermost returns the owners of the first directory in dirs that is the root of a session.
-func innermost(dirs []string, roots []root, byIdentity bool) []*Session {
-	for _, dir := range dirs {
-		if owners := ownersOf(dir, roots, byIdentity); len(owners) > 0 {
+// innermost returns the owners of the first directory that is the root of a session, from dir up to the root of the worktree
+// around it.
+func innermost(dir string, roots []root, same func(dir, root string) bool) (owners []*Session) {
+	for {
+		for _, r := range roots {
+			if same(dir, r.path) && !slices.Contains(owners, r.owner) {
+				owners = append(owners, r.owner)
+			}
+		}
+		if len(owners) > 0 || dir == filepath.Dir(dir) || isWorktree(dir) {
 			return owners
 		}
+		dir = filepath.Dir(dir)
 	}
-	return nil
 }
 
 // recordsAmong returns the names of the records in a folder. Other files are temporary ones, corrupt
@@ -160,25 +156,11 @@ func rootsOf(sessions []*Session) []root {
 	return roots
 }
 
-// ownersOf returns the sessions of which dir is a root. byIdentity compares files instead of names,
-// for symlinks and for file systems that ignore case.
-func ownersOf(dir string, roots []root, byIdentity bool) []*Session {
-	here, err := os.Stat(dir)
-	if byIdentity && err != nil {
-		return nil
-	}
-	var owners []*Session
-	for _, r := range roots {
-		same := r.path == dir
-		if byIdentity {
-			info, err := os.Stat(r.path)
-			same = err == nil && os.SameFile(here, info)
-		}
-		if same && !slices.Contains(owners, r.owner) {
-			owners = append(owners, r.owner)
-		}
-	}
-	return owners
+// sameFile reports whether two paths are the same directory: under a symlink, or on a file system that ignores case.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	other, missing := os.Stat(b)
+	return err == nil && missing == nil && os.SameFile(one, other)
 }
 
 func isWorktree(dir string) bool {

@@ -188,7 +188,7 @@ func (d *desk) Forecasts(ctx context.Context, name string) (map[string]ui.Foreca
 	if err != nil {
 		return nil, err
 	}
-	outlooks, err := orchestrator.OutlooksWithLines(ctx, d.home, s, len(s.Agents) <= mostPairs)
+	outlooks, err := orchestrator.Outlooks(ctx, d.home, s, len(s.Agents) <= mostPairs)
 	found := map[string]ui.Forecast{}
 	for name, o := range outlooks {
 		found[name] = ui.Forecast{Target: o.Target, Files: o.Conflicts, Others: o.Others, Lines: o.Lines.String()}

@@ -57,6 +57,14 @@ var (
 	newBorders = inner("__borders SESSION", 1, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
 		return orchestrator.ShowStates(ctx, h, args[0])
 	})
+	// newDeliver types the results of children into their parent's pane, if they are due.
+	newDeliver = inner("__deliver SESSION PARENT OCCASION HOOK", 4, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
+		hook, err := strconv.Atoi(args[3])
+		if err != nil {
+			return err
+		}
+		return children.Deliver(ctx, h, args[0], args[1], live.Occasion(args[2]), hook)
+	})
 	// newFollow watches a CLI after the end of a turn: some CLIs go on although they have reported
 	// an end.
 	newFollow = inner("__follow SESSION AGENT HOOK", 3, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
@@ -91,19 +99,6 @@ var (
 		return orchestrator.Upload(ctx, h, args[0], a.stdin, forChild(a.stdout))
 	})
 )
-
-// newDeliver types the results of children into their parent's pane, if they are due.
-func newDeliver(a *invocation) *cobra.Command {
-	var c live.Claim
-	cmd := inner("__deliver SESSION PARENT", 2, func(ctx context.Context, _ *invocation, h *app.App, args []string) error {
-		return children.Deliver(ctx, h, args[0], args[1], c)
-	})(a)
-	f := cmd.Flags()
-	f.BoolVar(&c.OwnEnd, "own-end", false, "the parent's own turn has ended")
-	f.StringVar(&c.Leaving, "leaving", "", "a child whose CLI is about to exit")
-	f.IntVar(&c.Hook, "hook", 0, "process that has to end first")
-	return cmd
-}
 
 // launcher runs `paw __agent` in an agent's pane: it replaces this process with the agent's CLI by
 // exec. It returns the exit code if that fails.

@@ -120,7 +120,7 @@ func (p *printer) landPlan(ctx context.Context, h *app.App, s *session.Session, 
 	if s.Host != "" {
 		return lines
 	}
-	if outlooks, err := orchestrator.Outlooks(ctx, h, s); err == nil && outlooks[l.Agent] != nil && len(outlooks[l.Agent].Others) > 0 {
+	if outlooks, err := orchestrator.Outlooks(ctx, h, s, true); err == nil && outlooks[l.Agent] != nil && len(outlooks[l.Agent].Others) > 0 {
 		lines = append(lines, "then it conflicts with the work of "+strings.Join(outlooks[l.Agent].Others, ", "))
 	}
 	if l.Checkout != "" {

@@ -94,15 +94,12 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 	if err != nil {
 		return err
 	}
-	if o.forecast {
-		orchestrator.AddForecast(cmd.Context(), h, statuses)
+	if o.forecast || o.dirty && !o.json && isTerminal(o.stdout) {
+		orchestrator.AddForecast(cmd.Context(), h, statuses, o.forecast)
 	}
 	keepAgents(statuses, agents)
 	if o.dirty {
 		orchestrator.CountDirty(cmd.Context(), h, statuses)
-		if !o.json && isTerminal(o.stdout) {
-			orchestrator.CountLines(cmd.Context(), h, statuses)
-		}
 	}
 	if o.usage {
 		orchestrator.CountUsage(cmd.Context(), h, statuses)

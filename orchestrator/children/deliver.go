@@ -10,6 +10,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -32,10 +33,10 @@ const (
 	waitPollSoon  = 5 * time.Second // how long waitPollFirst applies
 )
 
-// How long a deliverer waits for a busy parent, and for a child's CLI that is about to exit.
+// How long a deliverer waits for a busy parent, and for a tmux that does not answer or an agent that is just exiting.
 const (
 	busyPatience    = 60 * time.Second
-	leavingPatience = 5 * time.Second
+	unclearPatience = 5 * time.Second
 )
 
 // deliverer tells one parent how its children ended.
@@ -49,14 +50,15 @@ type deliverer struct {
 
 // Deliver types the prompt that tells a parent how its children ended, if it is due, and waits
 // until it arrives. Of any number of processes that try, at most one types it. Deliver waits up to
-// a minute for a busy parent; after that the end of the parent's turn tries again.
-func Deliver(ctx context.Context, h *app.App, sessionName, parent string, c live.Claim) error {
+// a minute for a busy parent; after that the end of the parent's turn tries again. It begins once the process hook has ended, 0
+// for none: a CLI takes no input while its hook runs.
+func Deliver(ctx context.Context, h *app.App, sessionName, parent string, on live.Occasion, hook int) error {
 	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
-	app.AwaitHook(ctx, c.Hook)
+	app.AwaitHook(ctx, hook)
 	_, h, err := h.LoadConfigured(sessionName)
 	if err == nil {
 		d := &deliverer{App: h, session: sessionName, parent: parent, began: began, launch: launch, keyboard: typing.NewPaneWriter(h)}
-		err = d.run(ctx, c)
+		err = d.run(ctx, on)
 	}
 	return h.Logged("deliver", err)
 }
@@ -71,23 +73,17 @@ func runningLaunch(h *app.App, sessionName, agentName string) int {
 }
 
 // run tries until nothing is owed or due, the parent does not run, or the time is over.
-func (d *deliverer) run(ctx context.Context, c live.Claim) error {
-	if c.Leaving != "" {
-		if s, err := d.Load(d.session); err == nil {
-			observe.Outlives(ctx, d.App, s, c.Leaving, leavingPatience)
-		}
-	}
+func (d *deliverer) run(ctx context.Context, on live.Occasion) error {
 	var wasBusy time.Duration // when the parent was last found busy
 	for {
-		verdict, err := d.once(ctx, c.Occasion())
+		verdict, err := d.once(ctx, on)
 		waited := d.Now().Sub(d.began)
 		if verdict == live.Busy {
 			wasBusy = waited
 		}
-		exiting := verdict == live.NotDue && c.Leaving != "" && waited < 2*leavingPatience // tmux reports the exit a moment later
 		busy := verdict == live.Busy && waited < busyPatience
-		unclear := verdict == live.NotDue && wasBusy > 0 && waited-wasBusy < leavingPatience // tmux does not answer, or an agent is just exiting
-		if err != nil || ctx.Err() != nil || !busy && !exiting && !unclear {
+		unclear := verdict == live.NotDue && wasBusy > 0 && waited-wasBusy < unclearPatience
+		if err != nil || ctx.Err() != nil || !busy && !unclear {
 			return err
 		}
 		every := waitPollLater
@@ -99,7 +95,7 @@ func (d *deliverer) run(ctx context.Context, c live.Claim) error {
 }
 
 // once looks once, and delivers if it is due.
-func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verdict, error) {
+func (d *deliverer) once(ctx context.Context, on live.Occasion) (live.Verdict, error) {
 	s, err := d.Load(d.session)
 	if err != nil {
 		return live.NothingOwed, err
@@ -121,7 +117,7 @@ func (d *deliverer) once(ctx context.Context, occasion live.Occasion) (live.Verd
 	if !there {
 		return live.NothingOwed, nil
 	}
-	if verdict := live.Decide(family, occasion); verdict != live.Due {
+	if verdict := live.Decide(family, on); verdict != live.Due {
 		return verdict, nil
 	}
 	if family.Parent.Launch != d.launch {
@@ -180,7 +176,7 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 			d.parent, strings.Join(wait.Children, ", ")).Hint("paw attach %s %s", d.session, d.parent)
 	}
 	if err != nil { // the wait is over, for which the agent's own parent may wait
-		ClaimAfter(d.App, d.session, d.parent, live.Claim{Hook: os.Getpid()})
+		ClaimAfter(d.App, d.session, d.parent, os.Getpid(), true)
 		return live.NothingOwed, err
 	}
 	return live.NothingOwed, turns.SettleWait(ctx, d.App, d.session, d.parent, wait.ID)
@@ -222,26 +218,33 @@ func (d *deliverer) begunSince(parent live.Facts) bool {
 }
 
 // ClaimAfter starts an attempt for each parent that waits for an agent which has just ended its
-// turn or its CLI or left the session, and for the agent itself if it waits; for every waiting parent
+// turn or left the session, and with itself for the agent if it waits; for every waiting parent
 // if the name is "". It reads the record after that end was recorded: a parent that begins to wait
-// later finds the end itself. If the process of an attempt never starts, the results stay owed.
-func ClaimAfter(h *app.App, sessionName, agentName string, c live.Claim) {
+// later finds the end itself. An attempt begins once the process hook has ended. If it never starts, the results stay owed.
+func ClaimAfter(h *app.App, sessionName, agentName string, hook int, itself bool) {
 	s, err := h.Store.Load(sessionName)
 	if err != nil || s == nil {
 		return
 	}
 	for _, w := range s.Agents {
-		one := c
-		one.OwnEnd = w.Name == agentName && c.Leaving == ""
-		if live.Owed(w) && (one.OwnEnd || agentName == "" || slices.Contains(w.Wait.Children, agentName)) {
-			h.Detach("deliver", one.Arguments(sessionName, w.Name)...)
+		on := live.Told
+		if itself && w.Name == agentName {
+			on = live.OwnEnd
+		}
+		if live.Owed(w) && (on == live.OwnEnd || agentName == "" || slices.Contains(w.Wait.Children, agentName)) {
+			claim(h, sessionName, w.Name, on, hook)
 		}
 	}
 }
 
+// claim starts an attempt to tell a parent how its children ended.
+func claim(h *app.App, sessionName, parent string, on live.Occasion, hook int) {
+	h.Detach("deliver", "__deliver", sessionName, parent, string(on), strconv.Itoa(hook))
+}
+
 // ClaimAll starts an attempt for every waiting parent in a session: the user, or an agent, has just
 // run a command.
-func ClaimAll(h *app.App, sessionName string) { ClaimAfter(h, sessionName, "", live.Claim{}) }
+func ClaimAll(h *app.App, sessionName string) { ClaimAfter(h, sessionName, "", 0, false) }
 
 // looksAt returns a function that looks at the agents of a session; ask lists the panes. A wait for agents reads screens as
 // well, for dialogs that nothing else reports.

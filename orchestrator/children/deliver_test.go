@@ -41,7 +41,7 @@ func TestADeliveryOutlivesASilence(t *testing.T) {
 				Enter: f.enter, Patience: time.Millisecond,
 			}}
 			f.claimed = d.began
-			err = d.run(t.Context(), live.Claim{})
+			err = d.run(t.Context(), live.Told)
 			if f.prompts != 1 || looks < 3 {
 				t.Errorf("the parent was told in %d prompts, after %d looks: %v", f.prompts, looks, err)
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -87,7 +86,7 @@ func notify(ctx context.Context, a app.Agent, o WaitOptions, ask observe.AskPane
 	watchWaits(ctx, a.App, a.Session, []string{a.Record.Name})
 	// The log is read after the wait was recorded: a hook that ended the turn before found no wait.
 	if last, err := a.TurnDir().Last(); err != nil || last == nil || last.State != turn.InProgress || family.Parent.TurnsUnseen {
-		a.App.Detach("deliver", live.Claim{}.Arguments(a.Session.Name, a.Record.Name)...) // no end of a turn starts the delivery
+		claim(a.App, a.Session.Name, a.Record.Name, live.Told, 0) // no end of a turn starts the delivery
 	}
 	family.Parent.Record.Wait = &wait
 	return &Notified{Session: a.Session.Name, Agent: a.Record.Name, Children: wait.Children, Ended: family.Ended(), Any: wait.Any}, nil
@@ -222,9 +221,6 @@ func lookLater(ctx context.Context, h *app.App, s *session.Session, parent strin
 // then tells the parent if results are due. A busy parent is left to the next look. args are those
 // of lookLater.
 func Look(ctx context.Context, h *app.App, sessionName, parent string, args []string) error {
-	if len(args) != 3 {
-		return errs.New(errs.Usage, "look: %s: not a watch", strconv.Quote(strings.Join(args, " ")))
-	}
 	w := watch{session: "$" + args[0], pane: "%" + args[1], mark: args[2]}
 	began, launch := h.Now(), runningLaunch(h, sessionName, parent)
 	s, h, err := h.LoadConfigured(sessionName)

@@ -144,7 +144,7 @@ func (f *randomFamily) remove(name string) {
 			return nil
 		})
 		f.must(err)
-		ClaimAfter(f.p, familySession, name, live.Claim{})
+		ClaimAfter(f.p, familySession, name, 0, true)
 	})
 }
 

@@ -108,7 +108,7 @@ func playedFamily(tb testing.TB, children []string) *family {
 		Watcher: func(parents []string) { f.watched = append(f.watched, parents...) },
 		Detached: func(args []string) error {
 			if args[0] == "__deliver" {
-				f.start(f.delivery(args[2], live.Claim{OwnEnd: slices.Contains(args, "--own-end")}))
+				f.start(f.attempt(args[2], live.Occasion(args[3])))
 			}
 			return nil
 		},
@@ -423,13 +423,8 @@ func (f *family) look() {
 	f.drain()
 }
 
-// delivery is the process that a claim starts.
-func (f *family) delivery(parent string, c live.Claim) func() bool {
-	return f.attempt(parent, c.Occasion())
-}
-
 // attempt is a process that tells a parent, if that is due.
-func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
+func (f *family) attempt(parent string, on live.Occasion) func() bool {
 	d := &deliverer{App: f.p, session: familySession, parent: parent, began: f.now(), launch: runningLaunch(f.p, familySession, parent), keyboard: typing.PaneWriter{
 		Panes: f.panes,
 		Ready: func(context.Context, *session.Session, *session.Agent) (tmux.Program, error) {
@@ -442,7 +437,7 @@ func (f *family) attempt(parent string, occasion live.Occasion) func() bool {
 	}}
 	return func() bool {
 		f.claimed = d.began
-		verdict, err := d.once(f.tb.Context(), occasion)
+		verdict, err := d.once(f.tb.Context(), on)
 		var e *errs.Error
 		if err != nil && (!errors.As(err, &e) || e.Kind != errs.Unconfirmed) {
 			f.tb.Fatal(err)

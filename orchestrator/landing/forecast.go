@@ -46,8 +46,8 @@ func Look(ctx context.Context, h *app.App, s *session.Session, names []string, i
 
 // LookAtLines is Look for the usual branch, and counts the lines that each landing would change. Only with
 // pairs does it merge the agents' work with each other's.
-func LookAtLines(ctx context.Context, h *app.App, s *session.Session, names []string, pairs bool) (*Forecast, error) {
-	return scope{pairs: pairs, lines: true}.look(ctx, h, s, names, "", nil)
+func LookAtLines(ctx context.Context, h *app.App, s *session.Session, pairs bool) (*Forecast, error) {
+	return scope{pairs: pairs, lines: true}.look(ctx, h, s, nil, "", nil)
 }
 
 // scope says what a forecast is to tell beside how each agent's work merges with the branch.

@@ -11,37 +11,28 @@ import (
 
 // States returns the states of all agents of a look, including their waits for children.
 func States(all []Facts) []session.AgentStatus {
-	at := make(map[Branch]*Facts, len(all))
-	for i := range all {
-		at[all[i].Branch] = &all[i]
-	}
 	states := make([]session.AgentStatus, len(all))
 	for i := range all {
-		states[i] = familyIn(at, &all[i]).State()
+		f, _ := FamilyOf(all, all[i].Branch)
+		states[i] = f.State()
 	}
 	return states
 }
 
 // FamilyOf returns an agent of a look with its children.
 func FamilyOf(all []Facts, branch Branch) (f Family, there bool) {
-	at := make(map[Branch]*Facts, len(all))
+	f.Children = map[string]Facts{}
 	for i := range all {
-		at[all[i].Branch] = &all[i]
-	}
-	if at[branch] == nil {
-		return f, false
-	}
-	return familyIn(at, at[branch]), true
-}
-
-func familyIn(at map[Branch]*Facts, parent *Facts) Family {
-	f := Family{Parent: *parent, Children: map[string]Facts{}}
-	for _, branch := range parent.Children {
-		if child := at[branch]; child != nil {
-			f.Children[child.Record.Name] = *child
+		if all[i].Branch == branch {
+			f.Parent, there = all[i], true
 		}
 	}
-	return f
+	for i := range all {
+		if slices.Contains(f.Parent.Children, all[i].Branch) {
+			f.Children[all[i].Record.Name] = all[i]
+		}
+	}
+	return f, there
 }
 
 // Awaits reports whether the parent waits for its children, or blocks until some have ended.

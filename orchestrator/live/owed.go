@@ -9,7 +9,6 @@ package live
 import (
 	"maps"
 	"slices"
-	"strconv"
 
 	"paw/session"
 	"paw/session/turn"
@@ -35,13 +34,13 @@ const (
 )
 
 // Occasion is the reason for deciding whether to tell a parent how its children ended.
-type Occasion int
+type Occasion string
 
 // The occasions differ for a parent that was launched again while it waited.
 const (
-	Told    Occasion = iota // something has ended, or the user is there: tell the parent once all children have ended
-	OwnEnd                  // the parent's own turn has ended: tell the parent any result
-	Unasked                 // time has passed: tell the parent once all children have ended, at least one of them since the parent was launched again
+	Told    Occasion = "told"    // something has ended, or the user is there: tell the parent once all children have ended
+	OwnEnd  Occasion = "own-end" // the parent's own turn has ended: tell the parent any result
+	Unasked Occasion = "unasked" // time has passed: tell the parent once all children have ended, at least one of them since the parent was launched again
 )
 
 // Decide reports whether a parent is to be told now how its children ended.
@@ -187,36 +186,6 @@ func (f Facts) told() bool {
 		return f.Record.Told == toldOfExit
 	}
 	return f.Record.Told >= f.Last.Number
-}
-
-// Claim asks for an attempt to tell a parent how its children ended.
-type Claim struct {
-	OwnEnd  bool   // the parent's own turn has ended
-	Leaving string // child whose CLI is about to exit, "" for none
-	Hook    int    // pid of a hook to wait for: a CLI takes no input while its hook runs
-}
-
-// Arguments returns the arguments of the hidden command that makes the attempt.
-func (c Claim) Arguments(sessionName, parent string) []string {
-	args := []string{"__deliver", sessionName, parent}
-	if c.OwnEnd {
-		args = append(args, "--own-end")
-	}
-	if c.Leaving != "" {
-		args = append(args, "--leaving", c.Leaving)
-	}
-	if c.Hook != 0 {
-		args = append(args, "--hook", strconv.Itoa(c.Hook))
-	}
-	return args
-}
-
-// Occasion returns the occasion of the attempt.
-func (c Claim) Occasion() Occasion {
-	if c.OwnEnd {
-		return OwnEnd
-	}
-	return Told
 }
 
 // Owed reports whether an agent waits for children whose results were not typed to it yet.

@@ -356,3 +356,16 @@ func processNamed(pid int) string {
 	}
 	return fmt.Sprintf("pid %d", pid)
 }
+
+// LaunchHint stands before each hint in the file in which a launcher writes why it gave up.
+const LaunchHint = "\npaw: hint: "
+
+// LaunchFailure returns why the last launcher of an agent gave up, "" if it did not, and the lines that lead on.
+func LaunchFailure(h *app.App, sessionName, agentName string) (reason string, hints []string) {
+	data, err := os.ReadFile(FailurePath(h, sessionName, agentName))
+	if err != nil {
+		return "", nil
+	}
+	parts := strings.Split(string(data), LaunchHint)
+	return strings.TrimSpace(parts[0]), parts[1:]
+}

@@ -60,15 +60,32 @@ func Observe(ctx context.Context, h *app.App, s *session.Session) (Facts, error)
 
 // With is like Observe, with another AskPanes and with screens.
 func With(ctx context.Context, h *app.App, s *session.Session, ask AskPanes, look ScreenPolicy) (Facts, error) {
-	answer := make(chan Panes, 1)
-	go func() { answer <- ask(ctx, s) }()
-	agents := LookAtAgents(ctx, h, s, LookAtProcesses())
-	f := Join(h, s, <-answer, agents)
+	f := Several(ctx, h, []*session.Session{s}, ask, look)[0]
 	if err := f.LockError(); err != nil { // nobody may take an unreadable lock for a free one
 		return Facts{}, err
 	}
-	LookAtScreens(ctx, h, []*Facts{&f}, look)
-	return f, nil
+	return *f, nil
+}
+
+// Several gathers the facts of sessions at one moment, with one question to each tmux server. A lock that cannot be read is in the
+// facts of its agent.
+func Several(ctx context.Context, h *app.App, sessions []*session.Session, ask AskPanes, look ScreenPolicy) []*Facts {
+	answers := map[string]func() Panes{} // by socket
+	for _, s := range sessions {
+		if answers[s.Tmux.Socket] == nil {
+			answer := sync.OnceValue(func() Panes { return ask(ctx, s) })
+			answers[s.Tmux.Socket] = answer
+			go answer()
+		}
+	}
+	processes, all := LookAtProcesses(), make([]*Facts, len(sessions))
+	for i, s := range sessions {
+		agents := LookAtAgents(ctx, h, s, processes)
+		f := Join(h, s, answers[s.Tmux.Socket](), agents)
+		all[i] = &f
+	}
+	LookAtScreens(ctx, h, all, look)
+	return all
 }
 
 // LookAtAgents reads launches, locks and turns of the agents. It reads launches first: a launcher
@@ -283,19 +300,6 @@ func liveness(s *session.Session, on Panes, found bool) session.Liveness {
 		}
 	}
 	return session.TmuxUnknown
-}
-
-// LaunchHint stands before each hint in the file in which a launcher writes why it gave up.
-const LaunchHint = "\npaw: hint: "
-
-// LaunchFailure returns why the last launcher of an agent gave up, "" if it did not, and the lines that lead on.
-func LaunchFailure(h *app.App, sessionName, agentName string) (reason string, hints []string) {
-	data, err := os.ReadFile(FailurePath(h, sessionName, agentName))
-	if err != nil {
-		return "", nil
-	}
-	parts := strings.Split(string(data), LaunchHint)
-	return strings.TrimSpace(parts[0]), parts[1:]
 }
 
 // ProcessLook lists the processes of the machine on its first call, and returns the same list from

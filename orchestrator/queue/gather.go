@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,3 +242,41 @@ func paceOf(h *app.App) Pace {
 }
 
 const paceVariable = "PAW_QUEUE_PACE"
+
+// settle gathers facts, decides, and records what follows from the facts.
+func (p *pump) settle(ctx context.Context) (Facts, []Step, error) {
+	q, err := p.Queues().Load(p.session)
+	if err != nil {
+		return Facts{}, nil, err
+	}
+	if q == nil {
+		q = (&session.Queue{Session: p.session}).Clone()
+	}
+	f, err := p.hands.look(ctx, q)
+	if err != nil {
+		return Facts{}, nil, err
+	}
+	for name := range p.busy {
+		agent := f.Agents[name]
+		if agent.Ready == live.Due {
+			agent.Ready = live.Busy
+		}
+		f.Agents[name] = agent
+	}
+	d := decide(q, f, p.Now())
+	news := d.news()
+	if reflect.DeepEqual(d.q, q.Clone()) {
+		return f, d.steps, nil
+	}
+	_, err = p.Queues().Update(ctx, p.session, func(now *session.Queue) error {
+		d = decide(now, f, p.Now())
+		news = d.news()
+		*now = *d.q
+		return nil
+	})
+	p.Step("queue.settled")
+	if err == nil && len(news) > 0 {
+		p.hands.tell(news)
+	}
+	return f, d.steps, err
+}

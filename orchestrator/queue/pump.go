@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -14,7 +13,6 @@ import (
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
-	"paw/orchestrator/live"
 	"paw/session"
 )
 
@@ -109,6 +107,9 @@ func (p *pump) alone(ctx context.Context) error {
 		_ = os.Remove(p.markPath())
 		err := p.rounds(ctx)
 		unlock()
+		if s, unread := p.Store.Load(p.session); s == nil && unread == nil {
+			p.Locks.Forget(p.session) // the purge of the session could not delete a lock that was held
+		}
 		if _, marked := os.Lstat(p.markPath()); err != nil || marked != nil {
 			return err
 		}
@@ -169,44 +170,6 @@ func (p *pump) rounds(ctx context.Context) error {
 		p.pause(ctx)
 	}
 	return nil
-}
-
-// settle gathers facts, decides, and records what follows from the facts.
-func (p *pump) settle(ctx context.Context) (Facts, []Step, error) {
-	q, err := p.Queues().Load(p.session)
-	if err != nil {
-		return Facts{}, nil, err
-	}
-	if q == nil {
-		q = (&session.Queue{Session: p.session}).Clone()
-	}
-	f, err := p.hands.look(ctx, q)
-	if err != nil {
-		return Facts{}, nil, err
-	}
-	for name := range p.busy {
-		agent := f.Agents[name]
-		if agent.Ready == live.Due {
-			agent.Ready = live.Busy
-		}
-		f.Agents[name] = agent
-	}
-	d := decide(q, f, p.Now())
-	news := d.news()
-	if reflect.DeepEqual(d.q, q.Clone()) {
-		return f, d.steps, nil
-	}
-	_, err = p.Queues().Update(ctx, p.session, func(now *session.Queue) error {
-		d = decide(now, f, p.Now())
-		news = d.news()
-		*now = *d.q
-		return nil
-	})
-	p.Step("queue.settled")
-	if err == nil && len(news) > 0 {
-		p.hands.tell(news)
-	}
-	return f, d.steps, err
 }
 
 // act does one step that must be done at most once.

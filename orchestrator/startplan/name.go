@@ -101,7 +101,7 @@ func firstName(stem string, from int, fits func(name string) bool) string {
 
 // used reports whether turns with that session name exist, or tags of these agents.
 func (n naming) used(name string) bool {
-	return n.space.Of(name).Any() || slices.ContainsFunc(n.agents, func(a session.Agent) bool { return n.space.Tagged[name+"_"+a.Name] })
+	return len(n.space.Of(name).All()) > 0 || slices.ContainsFunc(n.agents, func(a session.Agent) bool { return n.space.Tagged[name+"_"+a.Name] })
 }
 
 // free reports whether paw may choose a name by itself: without turns or branches of an earlier

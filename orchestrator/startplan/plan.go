@@ -123,7 +123,7 @@ func takenNames(ctx context.Context, h *app.App, m *worktree.Manager, s *session
 		return nil, err
 	}
 	taken := map[string]string{}
-	for name := range space.Agents(s.Name) {
+	for _, name := range space.Of(s.Name).All() {
 		taken[name] = " by the turns of an earlier agent"
 	}
 	for _, w := range s.Agents {

@@ -366,7 +366,7 @@ func turnRefs(ctx context.Context, m *worktree.Manager, sessionName string, agen
 
 // checksIn returns the agent name of the worktree of checks, if it has refs.
 func checksIn(space turns.Names, sessionName string) []string {
-	if space.Agents(sessionName)[checks.Name] {
+	if slices.Contains(space.Of(sessionName).All(), checks.Name) {
 		return []string{checks.Name}
 	}
 	return nil

@@ -154,28 +154,11 @@ func (space Names) Of(name string) Earlier {
 	return found
 }
 
-// Agents returns the names of a session's agents that have left anything: a new agent of the same
-// name would get their turns.
-func (space Names) Agents(sessionName string) map[string]bool {
-	agents := map[string]bool{}
-	for _, left := range []map[string]bool{space.Tagged, space.hidden} {
-		for turnSession := range left {
-			if agent, ok := strings.CutPrefix(turnSession, sessionName+"_"); ok {
-				agents[agent] = true
-			}
-		}
-	}
-	for _, agent := range space.logged(sessionName) {
-		agents[agent] = true
-	}
-	return agents
-}
-
 // InRepository returns the agents with tags or hidden refs in the repository.
 func (e Earlier) InRepository() []string { return slices.Concat(e.Here, e.Fetched, e.Stranger) }
 
-// Any reports whether any turns have the name.
-func (e Earlier) Any() bool { return len(e.InRepository())+len(e.Elsewhere) > 0 }
+// All returns the agents that have left anything: a new agent of the same name would get their turns.
+func (e Earlier) All() []string { return slices.Concat(e.InRepository(), e.Elsewhere) }
 
 // Tags returns the commits of the turn tags of one turn session by number, without git where refs are files.
 func Tags(ctx context.Context, m *worktree.Manager, turnSession string) (map[int]string, error) {

@@ -189,9 +189,7 @@ type line struct {
 	Reason    text `json:"reason,omitempty"`
 	ErrorType text `json:"error_type,omitempty"`
 
-	// LIMIT, and an ABORT by a limit
-	Limited bool       `json:"limited,omitempty"`
-	Until   *time.Time `json:"until,omitempty"`
+	Limit *Limit `json:"limit,omitempty"` // of a LIMIT, and of an ABORT by a limit
 
 	Message text `json:"message,omitempty"` // message of a HOLD, END, ABORT or LIMIT
 	Trace   text `json:"trace,omitempty"`   // ABORT
@@ -204,28 +202,6 @@ func (l line) durable() bool {
 
 // encode returns the line with its newline.
 func (l line) encode() ([]byte, error) { return disk.JSON(l, "") }
-
-// write sets the fields of an event for the limit.
-func (l *Limit) write(e *line) {
-	if l == nil {
-		return
-	}
-	e.Limited = true
-	if !l.Until.IsZero() {
-		e.Until = &l.Until
-	}
-}
-
-// limit returns the limit in a line's fields, nil for none.
-func (l line) limit() *Limit {
-	switch {
-	case !l.Limited:
-		return nil
-	case l.Until == nil:
-		return &Limit{}
-	}
-	return &Limit{Until: *l.Until}
-}
 
 func decodeLine(data []byte) (line, bool) {
 	var l line

@@ -231,7 +231,7 @@ type Action struct {
 
 // Limit is a usage limit that a CLI reports as reached, of a subscription or an API key.
 type Limit struct {
-	Until time.Time // end of the limit, zero if the CLI does not say
+	Until time.Time `json:"until,omitzero"` // end of the limit, zero if the CLI does not say
 }
 
 // Task returns what somebody asked for in a turn; "" if the CLI or a hook went on by itself, or paw

@@ -69,18 +69,16 @@ func pieces(data []byte) []piece {
 	if l, ok := decodeLine(data); ok {
 		return []piece{{0, len(data), l}}
 	}
+	before, _, _ := bytes.Cut(data, []byte(marker))
+	at := len(before)
 	var found []piece
-	for at := bytes.Index(data, []byte(marker)); at >= 0; {
+	for at < len(data) {
 		end := len(data)
-		following := bytes.Index(data[at+1:], []byte(marker))
-		if following >= 0 {
-			end = at + 1 + following
+		if next := bytes.Index(data[at+1:], []byte(marker)); next >= 0 {
+			end = at + 1 + next
 		}
 		if l, ok := decodeLine(data[at:end]); ok {
 			found = append(found, piece{at, end, l})
-		}
-		if following < 0 {
-			break
 		}
 		at = end
 	}
@@ -175,7 +173,7 @@ func (r *Record) add(children []text) {
 
 // limited stores an event's usage limit, or clears it for an event without one.
 func (r *Record) limited(l line) {
-	r.Limit, r.LimitedSince, r.ErrorMessage = l.limit(), nil, ""
+	r.Limit, r.LimitedSince, r.ErrorMessage = l.Limit, nil, ""
 	if r.Limit != nil {
 		r.LimitedSince, r.ErrorMessage = &l.At, string(l.Message)
 	}

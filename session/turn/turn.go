@@ -137,9 +137,7 @@ func (t *Turn) Limited(l *Limit, message string) error {
 	if l == nil {
 		l = &Limit{}
 	}
-	e := line{Event: eventLimit, Message: text(message)}
-	l.write(&e)
-	return t.append(e)
+	return t.append(line{Event: eventLimit, Message: text(message), Limit: l})
 }
 
 // Resumed logs that the user has answered, as an EXECUTE without a task.
@@ -188,12 +186,11 @@ func (t *Turn) Abort(a *Abort) error {
 	if a == nil {
 		a = &Abort{}
 	}
-	e := line{
+	err := t.append(line{
 		Event: eventAbort, Reason: text(a.reason()), ErrorType: text(a.ErrorType),
-		Message: text(a.message()), Trace: text(a.Trace),
-	}
-	a.Limit.write(&e)
-	if err := t.append(e); err != nil {
+		Message: text(a.message()), Trace: text(a.Trace), Limit: a.Limit,
+	})
+	if err != nil {
 		return fmt.Errorf("%w; to be aborted: %w", err, a)
 	}
 	return a
