@@ -41,7 +41,7 @@ var authorities = map[string]authority{
 	"tmux.socket": yields, "tmux.layout": yields,
 	"tmux.bell": usersAlone, "tmux.counts": usersAlone,
 	"turns.snapshot_seconds": replaces, "turns.snapshot_mib": replaces,
-	"agents.max_depth": replaces, "agents.max_children": replaces, "agents.brief_kib": replaces,
+	"agents.max_depth": replaces, "agents.max_children": replaces, "agents.max_running": usersAlone, "agents.brief_kib": replaces,
 	"land.checks":   replaces,
 	"notify.events": usersAlone, "notify.command": usersAlone, "notify.desktop": usersAlone, "notify.osc": usersAlone,
 	"notify.webhook": usersAlone, "notify.dwell": usersAlone,

@@ -79,11 +79,12 @@ type Turns struct {
 	SnapshotMiB     int `toml:"snapshot_mib" json:"snapshot_mib"` // limit in units of 1024 * 1024 bytes
 }
 
-// Agents limits how many agents an agent may start, and how much of a conversation is handed to
-// another agent.
+// Agents limits how many agents run, how many an agent may start, and how much of a conversation is
+// handed to another agent.
 type Agents struct {
 	MaxDepth    int `toml:"max_depth" json:"max_depth"`       // how deep children may be nested below an agent that the user started
 	MaxChildren int `toml:"max_children" json:"max_children"` // number of children that one agent may have
+	MaxRunning  int `toml:"max_running" json:"max_running"`   // number of agents that run at the same time, in all sessions; 0 for no limit
 	BriefKiB    int `toml:"brief_kib" json:"brief_kib"`       // KiB of a conversation that is handed over
 }
 

@@ -20,7 +20,7 @@ func TestEveryVariableOverrides(t *testing.T) {
 	want.Worktree.Path, want.Worktree.Setup = "{parent}/w/{agent}", "make deps"
 	want.Tmux = Tmux{Socket: "/run/t", Layout: "tiled"}
 	want.Turns = Turns{11, 12}
-	want.Agents = Agents{13, 14, 15}
+	want.Agents = Agents{MaxDepth: 13, MaxChildren: 14, MaxRunning: everythingSet.Agents.MaxRunning, BriefKiB: 15}
 	if diff := cmp.Diff(want, l.Config); diff != "" {
 		t.Error(diff)
 	}

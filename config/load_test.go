@@ -129,6 +129,7 @@ snapshot_mib     = 64
 [agents]
 max_depth    = 2
 max_children = 4
+max_running = 6
 brief_kib    = 16
 
 [land]
@@ -190,7 +191,7 @@ var everythingSet = Config{
 	},
 	Tmux:   Tmux{Socket: "work", Layout: "windows"},
 	Turns:  Turns{SnapshotSeconds: 5, SnapshotMiB: 64},
-	Agents: Agents{MaxDepth: 2, MaxChildren: 4, BriefKiB: 16},
+	Agents: Agents{MaxDepth: 2, MaxChildren: 4, MaxRunning: 6, BriefKiB: 16},
 	Land:   Land{Checks: []string{"make test", "make lint"}},
 	Notify: Notify{Events: []string{"waiting", "error"}, Command: "tell", Desktop: true, OSC: "777", Webhook: "https://example.org/paw", Dwell: 0},
 	Queue:  Queue{Max: 2, Starts: 10, KeepDays: 7},
@@ -222,7 +223,7 @@ func TestUserFileSetsEveryKey(t *testing.T) {
 	want := []Source{{Name: p.ConfigFile, Keys: []string{
 		"default_cli", "worktree.path", "worktree.copy", "worktree.link", "worktree.setup", "worktree.include", "worktree.ports", "worktree.env",
 		"worktree.teardown", "worktree.teardown_seconds", "worktree.setup_seconds", "worktree.min_free", "tmux.socket", "tmux.layout", "tmux.bell", "tmux.counts",
-		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.brief_kib", "land.checks",
+		"turns.snapshot_seconds", "turns.snapshot_mib", "agents.max_depth", "agents.max_children", "agents.max_running", "agents.brief_kib", "land.checks",
 		"notify.events", "notify.command", "notify.desktop", "notify.osc", "notify.webhook", "notify.dwell", "queue.max", "queue.starts", "queue.keep_days",
 		"limits.then", "limits.times", "limits.prompt",
 		"clis.codex.git_writable", "clis.kimi.acp", "clis.mycli.command", "clis.mycli.resume", "clis.mycli.args", "clis.mycli.prompt", "clis.mycli.hooks", "clis.mycli.env",
@@ -266,7 +267,7 @@ func TestLaterSourcesWin(t *testing.T) {
 	p.repository(t, "default_cli = 'b'\nagents.max_depth = 4\n[worktree]\ncopy = ['z']\n")
 	l := p.load(t, "PAW_MAX_DEPTH=9")
 
-	if l.DefaultCLI != "b" || l.Worktree.Setup != "user" || l.Turns.SnapshotMiB != 10 || l.Agents != (Agents{9, 6, 64}) {
+	if l.DefaultCLI != "b" || l.Worktree.Setup != "user" || l.Turns.SnapshotMiB != 10 || l.Agents != (Agents{MaxDepth: 9, MaxChildren: 6, BriefKiB: 64}) {
 		t.Errorf("got %+v", l.Config)
 	}
 	if diff := cmp.Diff([]string{"z"}, l.Worktree.Copy); diff != "" {

@@ -71,6 +71,7 @@ var settings = []setting{
 
 	{key: "agents.max_depth", repository: replaces, trust: raises},
 	{key: "agents.max_children", repository: replaces, trust: raises},
+	{key: "agents.max_running", zero: true, repository: usersAlone},
 	{key: "agents.brief_kib", repository: replaces, trust: raises},
 
 	{key: "land.checks", text: checkFilled, repository: replaces, trust: always},

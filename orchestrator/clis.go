@@ -207,6 +207,13 @@ func cliNotes(h *app.App, s *session.Session) []string {
 	if problem := h.Config.TrustProblem; problem != nil {
 		notes = append(notes, fmt.Sprintf("nothing of the repository counts as trusted: %v", problem))
 	}
+	var clis []string
+	for _, w := range s.Agents {
+		clis = append(clis, w.CLI)
+	}
+	if note := memoryNote(h, clis); note != "" {
+		notes = append(notes, note)
+	}
 	env := app.Variables(h.UserEnv())
 	for _, name := range slices.Sorted(maps.Keys(h.Config.Worktree.Env)) {
 		if _, exported := env[name]; exported {

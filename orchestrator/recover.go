@@ -26,7 +26,10 @@ type RecoverOptions struct {
 	Agents []string // only these agents of the named session, none for all of them
 	All    bool
 	DryRun bool
-	mended bool // after paw setup: the user looks at these agents, and the queue need not wait
+	// AllAgents brings back also those beyond the number of agents that may run at the same time.
+	AllAgents bool
+	mended    bool // after paw setup: the user looks at these agents, and the queue need not wait
+	reserved  int  // agents of sessions that are still to be recovered which come first
 }
 
 // startMended starts agents whose set-up had failed, and is done by now.
@@ -99,7 +102,8 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 		}
 		return nil, problems, errs.New(errs.NotFound, "no session here").Hint("paw status --all")
 	}
-	for _, s := range sessions {
+	for i, s := range sessions {
+		o.reserved = urgentIn(h, sessions[i+1:])
 		one, err := recoverSession(ctx, h, s, o)
 		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
 			return all, problems, err
@@ -201,7 +205,7 @@ func requeue(h *app.App, f observe.Facts) {
 	}
 }
 
-// planJobs plans what becomes of the agents.
+// planJobs plans what becomes of the agents; it refuses where more are named than may run.
 func planJobs(ctx context.Context, h *app.App, f observe.Facts, o RecoverOptions) ([]launch.Job, error) {
 	if !o.DryRun {
 		requeue(h, only(f, o.Agents))
@@ -211,6 +215,7 @@ func planJobs(ctx context.Context, h *app.App, f observe.Facts, o RecoverOptions
 		launch.GiveFirst(h, f.Session, jobs)
 		nameCut(ctx, h, f, jobs)
 		namePorts(f.Session, jobs)
+		err = leaveOver(h, f.Session, jobs, o)
 	}
 	return jobs, err
 }

@@ -196,6 +196,9 @@ func begin(ctx context.Context, h *app.App, a *startplan.Addition, prompt string
 	ctx, cancel := context.WithTimeout(ctx, app.LockWait)
 	defer cancel()
 	err = h.GivePorts(ctx, s, func() error {
+		if err := a.RequireRoom(h); err != nil {
+			return err
+		}
 		return h.Store.Create(ctx, s, func() error {
 			for _, w := range s.Agents {
 				if err := a.Making.Hold(h, s.Name, w.Name); err != nil {

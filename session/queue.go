@@ -57,6 +57,7 @@ const (
 const (
 	HeldYou         = "you"                              // the user acted, or asked for it
 	HeldInterrupted = "interrupted"                      // the prompt may have been typed; its result is unknown
+	WaitsRunning    = "max_running"                      // as many agents run as may
 	HeldSilent      = "silent: no hook has reported yet" // the CLI runs, and it is unknown whether it has begun
 	HeldCheck       = "check: "                          // begins the reason of a task whose check did not come to its end
 	HeldStopped     = HeldCheck + "stopped"              // the session was stopped while the check ran

@@ -244,15 +244,36 @@ func reflowed(text string, width int) string {
 }
 
 func newHelp(a *invocation) *cobra.Command {
-	return &cobra.Command{
+	skill := false
+	cmd := &cobra.Command{
 		Use:    "help [COMMAND | TOPIC | all]",
 		Short:  "Show the help of a command, or a page on a topic",
 		Hidden: true,
 
 		ValidArgsFunction: completeTopics,
-		RunE:              func(cmd *cobra.Command, args []string) error { return helpPrinter{a}.help(cmd.Root(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !skill {
+				return helpPrinter{a}.help(cmd.Root(), args)
+			}
+			if !slices.Equal(args, []string{"agents"}) {
+				return errs.New(errs.Usage, "--skill: the page for agents is the skill").Hint("paw help agents --skill")
+			}
+			page, _ := topicNamed("agents")
+			fmt.Fprint(a.stdout, skillHead+page)
+			return nil
+		},
 	}
+	cmd.Flags().BoolVar(&skill, "skill", false, "with agents: the page as a SKILL.md, for the folder of a CLI's skills")
+	return cmd
 }
+
+// skillHead begins the SKILL.md that paw help agents --skill prints.
+const skillHead = `---
+name: paw
+description: Start other AI coding agents beside you on this repository, wait for them and take over their work. Use when PAW_SESSION and PAW_AGENT are set and work is to be handed to another agent, or when your own work in paw is finished.
+---
+
+`
 
 func completeTopics(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {

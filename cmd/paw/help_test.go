@@ -107,3 +107,16 @@ func TestHelpOfWords(t *testing.T) {
 		t.Errorf("ends with %d, prints\n%s", code, page)
 	}
 }
+
+// TestSkill: the page for agents comes as a SKILL.md, with the front matter that CLIs look for.
+func TestSkill(t *testing.T) {
+	t.Parallel()
+	page, code := helpOf("help", "agents")
+	skill, skillCode := helpOf("help", "agents", "--skill")
+	if code != 0 || skillCode != 0 || !strings.HasPrefix(skill, "---\nname: paw\ndescription: ") || !strings.HasSuffix(skill, "\n---\n\n"+page) {
+		t.Errorf("paw help agents --skill (%d):\n%s", skillCode, skill)
+	}
+	if page, code := helpOf("help", "land", "--skill"); code != 2 || !strings.Contains(page, "paw: hint: paw help agents --skill\n") {
+		t.Errorf("paw help land --skill (%d): %s", code, page)
+	}
+}

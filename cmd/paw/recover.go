@@ -30,7 +30,8 @@ panes, with each CLI's own conversation. Agents that still run are left alone, n
 is started twice, nothing is deleted, and no prompt is sent but those that an agent
 has never got. Sessions and agents that you stopped, and agents whose CLI ended with
 0, come back only when NAME or AGENT is given; with AGENT, that agent alone. A word
-that names both the session you stand in and an agent of it is the session.`, exitUsage, exitNotFound, exitLocked, exitMissing, exitBroken),
+that names both the session you stand in and an agent of it is the session.
+Where [agents] max_running allows less, those come first whose turn was cut.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw recover
   paw recover shop
   paw recover codex
@@ -43,6 +44,7 @@ that names both the session you stand in and an agent of it is the session.`, ex
 	f := cmd.Flags()
 	f.BoolVarP(&o.All, "all", "a", false, "every session that was active, of all repositories")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
+	f.BoolVar(&o.AllAgents, "all-agents", false, "also more than [agents] max_running allows")
 	f.BoolVarP(&o.detach, "detach", "d", false, "do not attach")
 	a.addJSON(cmd)
 	a.addSession(cmd)
@@ -82,6 +84,8 @@ func (o *recoverOptions) bringBack(cmd *cobra.Command, h *app.App) error {
 		return err
 	case failed:
 		return exitStatus(errs.Failed)
+	case slices.ContainsFunc(recovered, leftOver) && (last == nil || o.DryRun || o.detach || o.All || !isTerminal(o.stdout)):
+		return exitStatus(errs.Refused)
 	case last == nil || o.DryRun || o.detach || o.All || !isTerminal(o.stdout):
 		return o.unread(problems)
 	}
@@ -165,6 +169,11 @@ func (p *printer) printResults(s *session.Session, results []launch.Result, dryR
 
 func (p *printer) showPlan(steps []string) error {
 	return p.show(object{{"version", 1}, {"plan", steps}, {"notes", p.noted()}}, strings.Join(steps, "\n"))
+}
+
+// leftOver reports whether an agent was left because no more may run.
+func leftOver(r orchestrator.Recovered) bool {
+	return slices.ContainsFunc(r.Results, func(one launch.Result) bool { return one.Kind == launch.ResultLeft })
 }
 
 // anyRefused reports whether an agent could not be started.

@@ -49,7 +49,7 @@ func (p Place) None() error {
 	if p.app.HasSessions() {
 		none = none.Hint("paw status --all")
 	}
-	return none.Hint("paw start --cli %s", cmp.Or(p.app.InstalledCLI(), builtIn))
+	return none.Hint("paw start --cli %s", cmp.Or(p.app.InstalledCLI(), BuiltIn))
 }
 
 // HasSessions reports whether there is any session on this machine, also one whose record cannot be read.

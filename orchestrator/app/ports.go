@@ -17,11 +17,12 @@ import (
 const firstPort, lastPort = 20000, 29999
 
 // WithPorts chooses wanted blocks of ports and passes them to save, which records them. No other
-// paw chooses ports until save returns. The blocks are nil where the configuration asks for no
-// ports.
+// paw chooses ports, or counts the agents that run before it records more of them, until save
+// returns. The blocks are nil where the configuration asks for no ports.
 func (h *App) WithPorts(ctx context.Context, wanted int, save func(blocks []*session.Ports) error) error {
 	count := h.Config.Worktree.Ports
-	if count == 0 || wanted == 0 {
+	none := count == 0 || wanted == 0
+	if none && h.Config.Agents.MaxRunning == 0 {
 		return save(make([]*session.Ports, wanted))
 	}
 	brief, cancel := context.WithTimeout(ctx, LockWait)
@@ -31,6 +32,9 @@ func (h *App) WithPorts(ctx context.Context, wanted int, save func(blocks []*ses
 		return h.RecordError("", err)
 	}
 	defer unlock()
+	if none {
+		return save(make([]*session.Ports, wanted))
+	}
 	taken, err := h.takenPorts()
 	if err != nil {
 		return err

@@ -218,8 +218,8 @@ func (h *App) TurnDir(sessionName, agentName string) turn.Dir {
 	return turn.Dir{Path: filepath.Join(h.Paths.TurnsDir(), sessionName, agentName)}
 }
 
-// builtIn is the CLI that is always installed.
-const builtIn = "demo"
+// BuiltIn is the CLI that is always installed.
+const BuiltIn = "demo"
 
 // StartHints returns commands that begin a session here, the best one first, with a CLI that is
 // installed. If only the built-in one is, the first command installs a CLI.
@@ -227,7 +227,7 @@ func (h *App) StartHints() []string {
 	if name := h.InstalledCLI(); name != "" {
 		return []string{"paw start --cli " + name}
 	}
-	return []string{cmp.Or(cli.Install(h.Config.DefaultCLI), cli.Install("claude")), "paw start --cli " + builtIn}
+	return []string{cmp.Or(cli.Install(h.Config.DefaultCLI), cli.Install("claude")), "paw start --cli " + BuiltIn}
 }
 
 // InstalledCLI returns the configured default CLI if it is installed, else the first installed one;
@@ -235,7 +235,7 @@ func (h *App) StartHints() []string {
 func (h *App) InstalledCLI() string {
 	preferred := h.Config.DefaultCLI
 	for _, name := range slices.Concat([]string{preferred}, h.CLIs.Names()) {
-		if c, known := h.CLIs.Get(name); known && (name != builtIn || preferred == builtIn) {
+		if c, known := h.CLIs.Get(name); known && (name != BuiltIn || preferred == BuiltIn) {
 			if _, err := cli.LookPath(c.Program(), h.Env); err == nil {
 				return name
 			}

@@ -25,6 +25,8 @@ const (
 	ResultStopped ResultKind = "stopped" // stopped by the user, left alone
 	ResultRemoved ResultKind = "removed" // an interrupted removal was finished
 
+	ResultLeft ResultKind = "left" // more agents may not run at the same time; left alone
+
 	ResultCompleted ResultKind = "completed" // the agent's CLI exited with 0 before; left alone
 )
 
@@ -134,7 +136,7 @@ func Foretold(ctx context.Context, h *app.App, s *session.Session, jobs []Job) [
 // Intend writes the plan for one agent into its record, before anything is made. Conversation ids
 // are only added; the plan's id is dropped when another paw has recorded one since.
 func Intend(w *session.Agent, j Job) {
-	if w == nil || j.Kind == ResultRefused || j.Kind == ResultStopped {
+	if w == nil || j.Kind == ResultRefused || j.Kind == ResultStopped || j.Kind == ResultLeft {
 		return
 	}
 	if j.Kind == ResultCompleted {

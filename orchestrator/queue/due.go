@@ -64,6 +64,9 @@ func (d *decision) begin() {
 			do = StepContinue
 		}
 		d.steps = append(d.steps, Step{Do: do, ID: t.ID, Agent: t.Agent, CLI: v.cli})
+		if t.Kind == session.AgentTask {
+			d.f.Runs++
+		}
 		working, starts, taken[t.Agent] = working+1, starts+1, t.Agent != ""
 		armed = true
 	}
@@ -109,6 +112,8 @@ func (d *decision) verdict(t *session.Task, working, starts int, taken map[strin
 		return verdict{why: "starts", held: true}
 	case working >= d.max():
 		return verdict{why: "max", arm: true}
+	case t.Kind == session.AgentTask && d.f.Cap > 0 && d.f.Runs >= d.f.Cap:
+		return verdict{why: session.WaitsRunning, arm: true}
 	}
 	return v
 }

@@ -34,6 +34,9 @@ func gather(ctx context.Context, h *app.App, q *session.Queue, seen observe.Fact
 		Agents: map[string]Agent{}, CLIs: map[string]CLI{}, Max: h.Config.Queue.Max, Starts: h.Config.Queue.Starts, Pace: paceOf(h),
 		Limits: Limits{Continue: limits.Then == config.ThenContinue, HandOver: limits.HandOver(), Times: limits.Times},
 	}
+	if f.Cap = h.Config.Agents.MaxRunning; f.Cap > 0 {
+		_, f.Runs, _ = observe.Room(h) // an unreadable record is the start's to tell
+	}
 	switch {
 	case s.Status == session.StatusStopped:
 		f.Down = "stop"

@@ -13,6 +13,7 @@ import (
 
 	"paw/config/poll"
 	"paw/orchestrator/app"
+	"paw/orchestrator/observe"
 	"paw/session"
 )
 
@@ -239,8 +240,8 @@ func (p *pump) start(ctx context.Context, s Step, claim func() (session.Task, er
 	if !errors.Is(err, errNotBegun) {
 		return p.note(err)
 	}
-	if err := p.takeBack(ctx, *was); err != nil {
-		return err
+	if backErr := p.takeBack(ctx, *was); backErr != nil || errors.Is(err, observe.ErrFull) { // another start was first: the task waits
+		return backErr
 	}
 	return p.keep(ctx, s.ID, err)
 }

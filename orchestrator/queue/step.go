@@ -83,6 +83,8 @@ type Facts struct {
 	Agents map[string]Agent
 	CLIs   map[string]CLI // CLIs with which a task or a hand-over may start an agent
 	Max    int            // number of agents that the queue keeps at work
+	Cap    int            // number of agents that may run at the same time in all sessions, 0 for no limit
+	Runs   int            // number of agents that run, where Cap is set
 	Starts int            // number of launches and prompts that the queue may make in one session
 	Limits Limits
 	Pace   Pace

@@ -20,6 +20,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
+	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/history"
@@ -111,8 +112,20 @@ func (a *Addition) complete(ctx context.Context, h *app.App) error {
 	if err := h.RequireSpace(ctx, a.Manager, &a.Draft); err != nil {
 		return err
 	}
+	if err := a.RequireRoom(h); err != nil {
+		return err
+	}
 	a.Plans = app.PlansOf(&a.Draft, a.Draft.Agents)
 	return app.Conflict(a.Manager.Check(ctx, a.Plans))
+}
+
+// RequireRoom refuses agents with panes beyond the number that may run at the same time. Under the lock of
+// App.GivePorts nobody else records any until these are recorded.
+func (a *Addition) RequireRoom(h *app.App) error {
+	if a.Draft.Agents[0].Headless {
+		return nil
+	}
+	return observe.RequireRoom(h, len(a.Draft.Agents))
 }
 
 // takenNames returns the names that a new agent of a session cannot have, with the reason where it
@@ -173,6 +186,9 @@ func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 		return nil
 	}
 	err = h.GivePorts(ctx, &a.Draft, func() error {
+		if err := a.RequireRoom(h); err != nil {
+			return err
+		}
 		saved, err = h.Update(ctx, s.Name, enlist)
 		return err
 	})
