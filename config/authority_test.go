@@ -95,6 +95,7 @@ snapshot_mib     = 1
 [agents]
 max_depth    = 9
 max_children = 9
+max_running  = 99
 brief_kib    = 99
 [land]
 checks = []
