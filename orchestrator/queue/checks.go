@@ -1,0 +1,85 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"paw/config/poll"
+	"paw/session"
+)
+
+// checkEvery is the time between two looks whether a check that runs is still wanted.
+const checkEvery = 500 * time.Millisecond
+
+// checkOne runs one check that is due, unless another process runs checks of this queue, and
+// reports whether it did.
+func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
+	q, err := p.Queues().Load(p.session)
+	if err != nil || q == nil {
+		return false, err
+	}
+	due := slices.IndexFunc(q.Tasks, func(t session.Task) bool { return t.State == session.TaskRunning && t.Checking })
+	if due < 0 {
+		return false, nil
+	}
+	unlock := p.Locks.QueueChecks(p.session)
+	if unlock == nil {
+		return false, nil // the holder of the lock looks for more afterwards
+	}
+	defer unlock()
+	t := q.Tasks[due]
+	failed, checkErr := p.check(ctx, t)
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	p.Step("queue.checked")
+	if failed != "" {
+		if err := p.Queues().KeepText(p.session, t.ID, session.TextBack, failed); err != nil {
+			return false, err
+		}
+	}
+	_, err = p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
+		if now := q.Task(t.ID); now != nil && now.Checking && now.Turn == t.Turn {
+			Checked(now, failed != "", checkErr)
+		}
+		return nil
+	})
+	return err == nil, err
+}
+
+// check runs the check of a task, and ends it as soon as the task is held or taken out.
+func (p *pump) check(ctx context.Context, t session.Task) (failed string, err error) {
+	ctx, end := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for poll.Sleep(ctx, checkEvery); ctx.Err() == nil; poll.Sleep(ctx, checkEvery) {
+			q, err := p.Queues().Load(p.session)
+			if err == nil && (q.Task(t.ID) == nil || !q.Task(t.ID).Checking) {
+				end()
+			}
+		}
+	})
+	defer watch.Wait()
+	defer end()
+	return p.hands.check(ctx, t)
+}
+
+// Checked records the outcome of a task's check: after a failure the output is sent to the agent,
+// as often as the task allows.
+func Checked(t *session.Task, failed bool, err error) {
+	t.Checking = false
+	switch {
+	case err != nil:
+		t.State, t.Why = session.TaskHeld, session.HeldCheck+firstLine(err.Error())
+	case !failed:
+		t.State, t.Why = session.TaskDone, ""
+	case t.Tries >= t.Retries:
+		t.Tries++
+		t.State, t.Why = session.TaskFailed, "its check failed"
+	default:
+		t.Tries++
+		t.State, t.Kind, t.Text, t.Turn, t.Typed = session.TaskWaiting, session.PromptTask, session.TextBack, 0, false
+	}
+}
