@@ -129,6 +129,7 @@ type Queue struct {
 	Lanes     map[string]Lane  `json:"lanes,omitempty"`  // state of each agent, by name
 	Blocks    map[string]Block `json:"blocks,omitempty"` // blocks by name of account or CLI
 	Quick     map[string]int   `json:"quick,omitempty"`  // by CLI: exits in a row soon after the start
+	Races     []Race           `json:"races,omitempty"`
 }
 
 // Task returns a pointer to the task with that id, or nil.

@@ -14,7 +14,7 @@ import (
 )
 
 // QueueStore keeps the queue of each session in a folder of its own below Dir: queue.json while a
-// task is open, ended.json afterwards, and a file for each prompt. Changes take a lock in LocksDir;
+// task is open or a race goes on, ended.json afterwards, and a file for each prompt. Changes take a lock in LocksDir;
 // reading does not.
 type QueueStore struct {
 	Dir      string
@@ -28,7 +28,7 @@ const (
 	queueEnded = "ended.json"
 )
 
-// Open reports whether a session's queue has open tasks, by one lstat(2).
+// Open reports whether a session's queue has open tasks or races, by one lstat(2).
 func (st QueueStore) Open(name string) bool {
 	_, err := os.Lstat(filepath.Join(st.Dir, name, queueOpen))
 	return err == nil
@@ -94,12 +94,12 @@ func (st QueueStore) Update(ctx context.Context, name string, change func(*Queue
 			t.Over = time.Now().UTC()
 		}
 	}
-	return q, st.save(q, was)
+	return q, st.save(q, was, q.follow() || q.Open())
 }
 
-// save writes the queue to queue.json or ended.json; was is the file that it was read from. If
+// save writes the queue to queue.json if it is open or to ended.json; was is the file that it was read from. If
 // killed in between, both may exist, and queue.json counts.
-func (st QueueStore) save(q *Queue, was string) error {
+func (st QueueStore) save(q *Queue, was string, open bool) error {
 	data, err := encodeQueue(q)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (st QueueStore) save(q *Queue, was string) error {
 		return err
 	}
 	file := queueEnded
-	if q.Open() {
+	if open {
 		file = queueOpen
 	}
 	path := filepath.Join(dir, file)

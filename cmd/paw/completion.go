@@ -180,6 +180,27 @@ func (c completion) sessionsAndAgents() []string {
 	return describedAgents(c.statuses(s.Name), given)
 }
 
+// races completes the name of a race and, for paw race pick, an agent of it.
+func (c completion) races() (words []string) {
+	for _, status := range c.statuses(c.question(c.cmd, c.h, nil).name) {
+		q, err := c.h.Queues().Load(status.Session.Name)
+		if q == nil || err != nil {
+			continue
+		}
+		for _, r := range q.Races {
+			switch {
+			case len(c.args) == 0:
+				words = append(words, described(r.Name, r.Prompt))
+			case len(c.args) == 1 && c.cmd.Name() == "pick" && r.Name == c.args[0]:
+				for _, one := range r.Racers {
+					words = append(words, described(one.Agent, one.CLI))
+				}
+			}
+		}
+	}
+	return words
+}
+
 // agentWords returns the agents of the session that --session names, else of the sessions of the
 // current directory, without the agents in given.
 func (c completion) agentWords(given []string) []string {

@@ -63,6 +63,12 @@ var jsonSteps = []struct {
 	{line: "paw run docs --prompt \"say hello\" --json"},
 	{line: "paw recover docs --json"},
 	{line: "paw remove docs --json", before: func(w *world) { w.ready("docs") }},
+	{line: "paw race --json", before: func(w *world) {
+		w.ok(w.paw("queue", "go", "--all"))
+		w.write(w.repo, "task.md", "do: write search.go package search")
+		w.ok(w.paw("race", "--cli", "demo", "--prompt-file", "task.md", "--check", "test -e search.go"))
+		waitFor(w.t, "the race is decided", func() bool { return strings.Contains(w.paw("race", "--json").stdout, `"result":"pass"`) })
+	}},
 	{line: "paw clis --json"},
 	{line: "paw version --json"},
 	{line: "paw doctor --json"},

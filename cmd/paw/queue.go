@@ -129,7 +129,7 @@ func (o *queueAddOptions) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	list, err := queue.Enqueue(cmd.Context(), h, s, tasks, most, o.dryRun)
+	list, err := queue.Enqueue(cmd.Context(), h, s, tasks, most, nil, o.dryRun)
 	if err != nil {
 		return err
 	}

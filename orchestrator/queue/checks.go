@@ -51,19 +51,27 @@ func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 
 // check runs the check of a task, and ends it as soon as the task is held or taken out.
 func (p *pump) check(ctx context.Context, t session.Task) (failed string, err error) {
+	p.while(ctx, func(q *session.Queue) bool { return q.Task(t.ID) != nil && q.Task(t.ID).Checking }, func(ctx context.Context) {
+		failed, err = p.hands.check(ctx, t)
+	})
+	return failed, err
+}
+
+// while runs a check, and ends it as soon as the queue does not want it any more.
+func (p *pump) while(ctx context.Context, wanted func(*session.Queue) bool, check func(context.Context)) {
 	ctx, end := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		for poll.Sleep(ctx, checkEvery); ctx.Err() == nil; poll.Sleep(ctx, checkEvery) {
 			q, err := p.Queues().Load(p.session)
-			if err == nil && (q.Task(t.ID) == nil || !q.Task(t.ID).Checking) {
+			if err == nil && !wanted(q) {
 				end()
 			}
 		}
 	})
 	defer watch.Wait()
 	defer end()
-	return p.hands.check(ctx, t)
+	check(ctx)
 }
 
 // Checked records the outcome of a task's check: after a failure the output is sent to the agent,

@@ -76,8 +76,8 @@ func (l *List) NeedsArm() bool {
 }
 
 // Enqueue adds tasks to the queue of a session, all or none, and returns these tasks with their
-// ids, and what holds the queue. A dry run writes nothing.
-func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, most int, dryRun bool) (*List, error) {
+// ids, and what holds the queue. With a race, which may be nil, they are its agents. A dry run writes nothing.
+func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, most int, race *session.Race, dryRun bool) (*List, error) {
 	h, err := h.ConfiguredFor(s)
 	if err != nil {
 		return nil, err
@@ -110,6 +110,9 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 		}
 		if most > 0 {
 			now.Max = most
+		}
+		if race != nil {
+			now.Races = append(now.Races, *race)
 		}
 		for i := range all {
 			if err := h.Queues().KeepText(s.Name, all[i].ID, session.TextPrompt, tasks[i].Prompt); err != nil {

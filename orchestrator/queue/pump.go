@@ -82,6 +82,9 @@ func (p *pump) run(ctx context.Context) error {
 			return err
 		}
 		checked, err := p.checkOne(ctx)
+		if err == nil && !checked {
+			checked, err = p.judgeOne(ctx)
+		}
 		if err != nil || !checked {
 			return err
 		}

@@ -237,6 +237,12 @@ func (o *Store) ChangedPaths(ctx context.Context, from, to string) ([]string, er
 	return o.pathsWhere(ctx, from, to, func(Change) bool { return true })
 }
 
+// ChangedIn returns the paths that differ between two commits, of those that patterns of git match.
+func (o *Store) ChangedIn(ctx context.Context, from, to string, patterns []string) ([]string, error) {
+	out, err := o.Home().Output(ctx, slices.Concat(git.Quietly("diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to, "--"), patterns)...)
+	return git.NulSeparated(out), err
+}
+
 // DeletedPaths returns the paths that from has and to does not have, in git's order.
 func (o *Store) DeletedPaths(ctx context.Context, from, to string) ([]string, error) {
 	return o.pathsWhere(ctx, from, to, func(c Change) bool { return c.Gone })

@@ -1,0 +1,76 @@
+package session
+
+import "time"
+
+// Race is one prompt that several agents get, whose work the same check compares.
+type Race struct {
+	Name    string    `json:"name"`
+	Prompt  string    `json:"prompt"` // first line
+	Base    string    `json:"base"`   // commit that all start from
+	Check   []string  `json:"check"`  // commands that the work must pass, none for a race without a check
+	Protect []string  `json:"protect,omitempty"`
+	Repeat  int       `json:"repeat"` // how often the check runs on a state
+	Racers  []Racer   `json:"racers"`
+	Over    string    `json:"over,omitempty"` // how it has ended: RaceStopped, or what was picked
+	At      time.Time `json:"at"`
+}
+
+// Racer is one agent of a race, and the task of the queue that starts it.
+type Racer struct {
+	Task     string    `json:"task"`
+	CLI      string    `json:"cli"`
+	Agent    string    `json:"agent,omitempty"` // "" until the task has begun
+	Verdicts []Verdict `json:"verdicts,omitempty"`
+}
+
+// Verdict is what the check said of the end of a turn, merged with the target.
+type Verdict struct {
+	Turn    int      `json:"turn"`
+	Result  string   `json:"result"`
+	Why     string   `json:"why,omitempty"`
+	Added   int      `json:"added,omitempty"`
+	Deleted int      `json:"deleted,omitempty"`
+	Flags   []string `json:"flags,omitempty"`
+}
+
+// Results of a verdict, the best one first.
+const (
+	RacePass     = "pass"
+	RaceFlaky    = "flaky" // some runs of the check pass
+	RaceFail     = "fail"
+	RaceConflict = "conflict"
+	RaceUnknown  = "unknown" // the state cannot be told or checked
+)
+
+// Ends of a race.
+const (
+	RaceStopped = "stopped"
+	RacePicked  = "picked " // then AGENT[@N]
+)
+
+// On reports whether the ends of turns are still checked.
+func (r *Race) On() bool { return r.Over == "" && len(r.Check) > 0 }
+
+// Race returns a pointer to the race with that name, or nil.
+func (q *Queue) Race(name string) *Race {
+	for i := range q.Races {
+		if q.Races[i].Name == name {
+			return &q.Races[i]
+		}
+	}
+	return nil
+}
+
+// follow names the agents of the tasks that have begun since, and reports whether a race goes on.
+func (q *Queue) follow() (on bool) {
+	for i := range q.Races {
+		r := &q.Races[i]
+		on = on || r.On()
+		for k := range r.Racers {
+			if t := q.Task(r.Racers[k].Task); t != nil && t.Agent != "" {
+				r.Racers[k].Agent = t.Agent
+			}
+		}
+	}
+	return on
+}
