@@ -12,8 +12,9 @@ import (
 
 type addOptions struct {
 	startOptions
-	from  string
-	force bool
+	from         string
+	conversation string
+	force        bool
 }
 
 func newAdd(a *invocation) *cobra.Command {
@@ -28,11 +29,15 @@ HEAD of the main checkout.
 With --from they start where turn N of another agent ended, by default its last
 finished one: on the commit of its tag, with the files that were not committed then.
 The conversation comes along: copied where the CLI is the same and can copy one, else
-told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing, exitBroken),
+told in a brief as the first prompt, with --prompt behind it.
+
+With --conversation they begin with a copy of a conversation that you had by hand in
+your checkout, and with --with-changes what you have not committed there comes along.`, exitUsage, exitRefused, exitNotFound, exitLocked, exitMissing, exitBroken),
 		Example: `  paw add --cli gemini
   paw add --cli review=claude --branches feat/review --prompt "review"
   paw add --cli claude --from claude@3
   paw add --cli codex --from claude --prompt "review what it did"
+  paw add --cli claude --conversation last --with-changes
   paw add --cli claude --pr 7 --prompt "go through the comments"`,
 		Args: o.noWords,
 		RunE: o.run,
@@ -40,6 +45,8 @@ told in a brief as the first prompt, with --prompt behind it.`, exitUsage, exitR
 	o.addFlags(cmd, "CLIs to add", "do not attach (what it does anyway)")
 	cmd.Flags().StringVar(&o.from, "from", "", "AGENT[@N]: start where turn N of that agent ended")
 	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
+	cmd.Flags().StringVar(&o.conversation, "conversation", "", "begin with a copy of a conversation of yours: its id, or last for the last one in your checkout")
+	completeFlag(cmd, "conversation", cobra.FixedCompletions([]string{startplan.LastConversation}, cobra.ShellCompDirectiveNoFileComp))
 	completeFlag(cmd, "from", a.completes(completion.agents))
 	a.addSession(cmd)
 	return cmd
@@ -63,6 +70,9 @@ func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
 	if countTrue(from != "" || o.far != nil, o.Base != "", o.pull != "", o.WithChanges) > 1 {
 		return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
 	}
+	if o.conversation != "" && (from != "" || o.far != nil) {
+		return usagef(cmd, "--from and --conversation exclude each other")
+	}
 	if err := o.firstPrompt(cmd.Context(), h, s.RepoPath); err != nil {
 		return err
 	}
@@ -72,7 +82,7 @@ func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
 	}
 	done := o.busy(h, "starting")
 	started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
-		CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Origin: origin, Prompt: o.Prompt, Force: o.force, DryRun: o.DryRun,
+		CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Conversation: o.conversation, Origin: origin, Prompt: o.Prompt, Force: o.force, DryRun: o.DryRun,
 		WithChanges: o.WithChanges, WaitSetUp: o.WaitSetUp,
 	})
 	done()

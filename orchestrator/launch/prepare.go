@@ -199,7 +199,10 @@ func (j *Job) forks(ctx context.Context, a app.Agent, cli cli.CLI, spec cli.Spec
 		j.Notes = append(j.Notes, "it begins a fresh conversation: "+found.Reason)
 		return false
 	}
-	j.Reason = fmt.Sprintf("with a copy of the conversation of %s", a.Record.From.Agent)
+	j.Reason = "with a copy of your conversation " + spec.ConversationID
+	if of := a.Record.From.Agent; of != "" {
+		j.Reason = "with a copy of the conversation of " + of
+	}
 	return true
 }
 

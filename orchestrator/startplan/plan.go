@@ -104,6 +104,11 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 			return nil, err
 		}
 	}
+	if o.Conversation != "" {
+		if err := a.takeConversation(ctx, h, o.Conversation, o.Prompt); err != nil {
+			return nil, err
+		}
+	}
 	return a, a.complete(ctx, h)
 }
 
@@ -207,12 +212,14 @@ type Options struct {
 	Base     string
 	From     string // "AGENT[@N]": start at the end of that agent's turn N
 	Prompt   string
-	Force    bool // accept the commit of a turn without a snapshot
-	DryRun   bool
-	Origin   *Origin // origin of a child, nil for an agent that was not spawned
-	Parent   string  // parent that spawns the agent, "" for none
-	Headless bool    // the agent gets no pane
-	Silent   bool    // take no conversation over from the agent of From
+	// Conversation is the id of one of the user's that the agent begins with a copy of, LastConversation, or "".
+	Conversation string
+	Force        bool // accept the commit of a turn without a snapshot
+	DryRun       bool
+	Origin       *Origin // origin of a child, nil for an agent that was not spawned
+	Parent       string  // parent that spawns the agent, "" for none
+	Headless     bool    // the agent gets no pane
+	Silent       bool    // take no conversation over from the agent of From
 
 	WithChanges bool // begin with the uncommitted work of the user's current checkout
 	WaitSetUp   bool // wait until the set-ups are over
