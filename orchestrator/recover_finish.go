@@ -189,6 +189,9 @@ func repair(ctx context.Context, h *app.App, f observe.Facts) error {
 		return err
 	}
 	for _, w := range s.Agents {
+		if w.Here {
+			continue
+		}
 		locked, err := m.Registry().Lock(ctx, app.PlanOf(s, w))
 		if err != nil {
 			return err

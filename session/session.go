@@ -139,6 +139,8 @@ type Agent struct {
 	BaseOnTarget    bool              `json:"base_on_target,omitempty"` // whether BaseCommit was the tip of Session.Target
 	CreatedAt       time.Time         `json:"created_at,omitzero"`      // UTC; zero if written by an older paw
 	From            *Origin           `json:"from,omitempty"`           // what the agent started from besides BaseCommit, nil for nothing
+	// Here says that the worktree is the user's: paw has not made it, and never removes it.
+	Here bool `json:"here,omitempty"`
 	// Headless says that the agent was made for turns without a terminal. The agent gets a pane
 	// only when the session is recovered by name.
 	Headless bool `json:"headless,omitempty"`

@@ -14,6 +14,7 @@ type addOptions struct {
 	startOptions
 	from         string
 	conversation string
+	here         string
 	force        bool
 }
 
@@ -38,6 +39,7 @@ your checkout, and with --with-changes what you have not committed there comes a
   paw add --cli claude --from claude@3
   paw add --cli codex --from claude --prompt "review what it did"
   paw add --cli claude --conversation last --with-changes
+  paw add --cli claude --here ../shop-parser
   paw add --cli claude --pr 7 --prompt "go through the comments"`,
 		Args: o.noWords,
 		RunE: o.run,
@@ -47,6 +49,7 @@ your checkout, and with --with-changes what you have not committed there comes a
 	cmd.Flags().BoolVarP(&o.force, "force", "f", false, "with --from: also from a turn without a snapshot, from its commit alone")
 	cmd.Flags().StringVar(&o.conversation, "conversation", "", "begin with a copy of a conversation of yours: its id, or last for the last one in your checkout")
 	completeFlag(cmd, "conversation", cobra.FixedCompletions([]string{startplan.LastConversation}, cobra.ShellCompDirectiveNoFileComp))
+	cmd.Flags().StringVar(&o.here, "here", "", "a worktree of yours that the agent works in, on its branch; paw never removes it")
 	completeFlag(cmd, "from", a.completes(completion.agents))
 	a.addSession(cmd)
 	return cmd
@@ -70,6 +73,9 @@ func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
 	if countTrue(from != "" || o.far != nil, o.Base != "", o.pull != "", o.WithChanges) > 1 {
 		return usagef(cmd, "--from, --base, --pr and --with-changes exclude each other")
 	}
+	if o.here != "" && (from != "" || o.far != nil || o.Base != "" || o.pull != "" || o.WithChanges || len(o.Branches) > 0) {
+		return usagef(cmd, "--here takes a worktree with its branch and files: no --from, --base, --branches, --pr or --with-changes")
+	}
 	if o.conversation != "" && (from != "" || o.far != nil) {
 		return usagef(cmd, "--from and --conversation exclude each other")
 	}
@@ -82,7 +88,7 @@ func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
 	}
 	done := o.busy(h, "starting")
 	started, err := orchestrator.Add(cmd.Context(), h, s, startplan.Options{
-		CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Conversation: o.conversation, Origin: origin, Prompt: o.Prompt, Force: o.force, DryRun: o.DryRun,
+		CLIs: o.CLIs, Branches: o.Branches, Base: o.Base, From: from, Conversation: o.conversation, Here: o.here, Origin: origin, Prompt: o.Prompt, Force: o.force, DryRun: o.DryRun,
 		WithChanges: o.WithChanges, WaitSetUp: o.WaitSetUp,
 	})
 	done()

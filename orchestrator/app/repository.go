@@ -217,11 +217,13 @@ func Unfiltered(err error, otherwise string) error {
 	return errs.WithHints(err, otherwise)
 }
 
-// PlansOf returns the worktree plans of agents.
+// PlansOf returns the plans of the worktrees that paw makes for agents.
 func PlansOf(s *session.Session, agents []session.Agent) []worktree.Plan {
 	plans := make([]worktree.Plan, 0, len(agents))
 	for _, w := range agents {
-		plans = append(plans, PlanOf(s, w))
+		if !w.Here {
+			plans = append(plans, PlanOf(s, w))
+		}
 	}
 	return plans
 }

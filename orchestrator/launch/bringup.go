@@ -20,11 +20,13 @@ import (
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/errs"
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/session"
 	"paw/worktree"
 	"paw/worktree/gitdir"
+	"paw/worktree/refs"
 )
 
 // BringUp makes the worktrees of the jobs and starts their agents. It may be repeated: it leaves
@@ -115,6 +117,12 @@ func createWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *se
 		if err := os.MkdirAll(h.TurnDir(s.Name, w.Name).Path, 0o700); err != nil {
 			return nil, err
 		}
+		if w.Here {
+			if err := takeUsers(ctx, m, plan); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		plans = append(plans, plan)
 	}
 	if len(plans) == 0 {
@@ -139,6 +147,21 @@ func createWorktrees(ctx context.Context, h *app.App, m *worktree.Manager, s *se
 		warnings[one.Agent] = one.Warning
 	}
 	return warnings, app.Conflict(err)
+}
+
+// takeUsers makes the refs of an agent that works in a worktree of the user's, which is left as it is.
+func takeUsers(ctx context.Context, m *worktree.Manager, plan worktree.Plan) error {
+	if err := gitdir.Verify(plan.Path, m.Repository.CommonDir, plan.Branch); err != nil {
+		return errs.New(errs.Refused, "%s: %w", plan.Agent, err).Hint("git worktree list")
+	}
+	var changes []refs.Change
+	for ref, oid := range plan.Refs {
+		changes = append(changes, refs.Change{Ref: ref, To: oid, From: refs.None})
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	return m.Refs().Apply(ctx, changes)
 }
 
 // settleHeadless records that agents without a pane are ready.

@@ -168,6 +168,10 @@ func planWorktree(f RecoverFacts, j *Job) bool {
 		j.Refuse(fmt.Errorf("its worktree is gone and its branch %s is checked out in %s", f.record.Branch, f.branchAt),
 			fmt.Sprintf("git -C %s switch --detach && paw recover %s", errs.Quote(f.branchAt), f.sessionName))
 		return false
+	case f.worktreeMissing && f.record.Here:
+		j.Refuse(fmt.Errorf("its worktree %s, which is yours, is gone", path),
+			fmt.Sprintf("git -C %s worktree add %s %s && paw recover %s", errs.Quote(f.repoPath), errs.Quote(path), errs.Quote(f.record.Branch), f.sessionName))
+		return false
 	case f.worktreeMissing:
 		j.Worktree = WorktreeRestore
 	case f.unlinked: // only in a dry run: otherwise recover has repaired the link

@@ -48,6 +48,7 @@ func planSetUps(ctx context.Context, h *app.App, m *worktree.Manager, s *session
 		}
 		a := h.Agent(s, s.Agent(j.Agent)).In(m)
 		switch {
+		case a.Record.Here:
 		case j.Worktree == WorktreeKeep && !m.Setups().Unprepared(a.Record.WorktreePath):
 		case !j.headless() && !m.Setups().Nothing(a.Setup(nil)):
 			j.setUp = &m.Repository

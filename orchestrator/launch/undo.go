@@ -37,6 +37,9 @@ func UndoStart(h *app.App, s *session.Session, plans []worktree.Plan, cause erro
 
 // UndoAdd removes agents that never started, from the disk and from the record.
 func UndoAdd(h *app.App, s *session.Session, plans []worktree.Plan, cause error) error {
+	if len(plans) == 0 { // the worktree is the user's
+		return errs.WithHints(cause, "paw recover "+s.Name)
+	}
 	draft := *s
 	draft.Agents = nil
 	for _, plan := range plans {

@@ -64,6 +64,10 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 	if err != nil {
 		return nil, err
 	}
+	here, err := o.requireHere(ctx, h, m)
+	if err != nil {
+		return nil, err
+	}
 	agents, err := Agents(o.CLIs, o.Branches, h.CLIs, taken)
 	if err != nil {
 		return nil, err
@@ -104,10 +108,8 @@ func NewAddition(ctx context.Context, h *app.App, s *session.Session, o Options,
 			return nil, err
 		}
 	}
-	if o.Conversation != "" {
-		if err := a.takeConversation(ctx, h, o.Conversation, o.Prompt); err != nil {
-			return nil, err
-		}
+	if err := a.adopt(ctx, h, o, here); err != nil {
+		return nil, err
 	}
 	return a, a.complete(ctx, h)
 }
@@ -214,7 +216,8 @@ type Options struct {
 	Prompt   string
 	// Conversation is the id of one of the user's that the agent begins with a copy of, LastConversation, or "".
 	Conversation string
-	Force        bool // accept the commit of a turn without a snapshot
+	Here         string // path of a worktree of the user's that the agent works in, "" for one of its own
+	Force        bool   // accept the commit of a turn without a snapshot
 	DryRun       bool
 	Origin       *Origin // origin of a child, nil for an agent that was not spawned
 	Parent       string  // parent that spawns the agent, "" for none

@@ -92,7 +92,7 @@ func lookAtAgents(ctx context.Context, h *app.App, m *worktree.Manager, f observ
 	for i, name := range names {
 		all.Go(func() error {
 			found[i] = agentOf(h, f, name, o)
-			if o.KeepWorktree {
+			if o.KeepWorktree || found[i].Here {
 				found[i].missing = !disk.Exists(found[i].plan.Path)
 			} else {
 				found[i].look(ctx, m, f.Session, o.Landed)
@@ -176,6 +176,7 @@ func (p *Agent) notTheWorktree(ctx context.Context, m *worktree.Manager, s *sess
 
 // planned plans the removal of the agent, and refuses while work would be lost.
 func (p Agent) planned(o Options) (Agent, error) {
+	o.KeepWorktree = o.KeepWorktree || p.Here
 	p = p.removal(o.intent())
 	switch {
 	case o.KeepWorktree:
