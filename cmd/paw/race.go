@@ -24,7 +24,7 @@ func newRace(a *invocation) *cobra.Command {
 	o := &raceOptions{invocation: a}
 	cmd := &cobra.Command{
 		Use:   "race [NAME] | --cli LIST --prompt-file FILE",
-		Short: "Give one prompt to several CLIs, and let the checks decide",
+		Short: "One prompt, several CLIs: the checks decide",
 		Long: exits(`Give one prompt to several CLIs, each with an agent of its own that starts from the tip of your
 branch, or show how races stand. The agents NAME_1, NAME_2, ... are tasks of the queue. At the end of each of
 their turns the check runs on what would land: pass, flaky (some of --repeat runs pass), fail or conflict.
@@ -145,7 +145,7 @@ func racerRow(one orchestrator.RacerView) []cell {
 func newRacePick(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pick NAME AGENT[@N]",
-		Short: "Land what one agent of a race has done, and stop the others",
+		Short: "Land one agent's work, stop the others",
 		Long: exits(`Land the end of turn N of an agent of a race, by default of its last finished turn, as paw land does, if the
 check of the race passes on it now. The other agents are stopped; their branches, worktrees and turns stay.`,
 			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitChecks, exitNotFound, exitLocked, exitMissing),
