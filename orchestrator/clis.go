@@ -138,7 +138,7 @@ func notes(ctx context.Context, h *app.App, m *worktree.Manager, s *session.Sess
 			}
 		}()
 		from := cmp.Or(m.Repository.Worktree, m.Repository.Path) // new branches start from the HEAD of this worktree
-		if from == "" || handed != nil {
+		if from == "" || handed != nil || slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Here }) {
 			return
 		}
 		if n, err := m.Changed(ctx, from); err == nil && n > 0 {

@@ -79,6 +79,8 @@ func (o *raceOptions) run(cmd *cobra.Command, args []string) error {
 	switch err := read.readPrompt(o.stdin); {
 	case err != nil:
 		return err
+	case read.Prompt == "":
+		return usagef(cmd, "no prompt: pass --prompt-file FILE")
 	case len(args) > 0:
 		return usagef(cmd, "%s: --name names a new race", args[0])
 	case o.Repeat < 1 || o.Task.Timeout < 0:

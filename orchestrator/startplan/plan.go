@@ -175,6 +175,9 @@ func Record(ctx context.Context, h *app.App, s *session.Session, a *Addition, pr
 			if rec.Agent(w.Name) != nil {
 				return errs.New(errs.Usage, "agent %s: the name is taken", w.Name)
 			}
+			if slices.ContainsFunc(rec.Agents, func(o session.Agent) bool { return w.Here && o.WorktreePath == w.WorktreePath }) {
+				return errs.New(errs.Refused, "%s: is an agent's already", w.WorktreePath).Hint("paw status %s", rec.Name)
+			}
 		}
 		if last != nil {
 			if err := last(rec); err != nil {
