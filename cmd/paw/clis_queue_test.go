@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -90,6 +91,83 @@ func TestCLIsQueueHandOver(t *testing.T) {
 				t.Error("the work is not where it belongs")
 			}
 			t.Logf("%s\n%s\n%s\nscreen of shed:\n%s\nscreen of shed_2:\n%s", out, w.paw("status").stdout, w.paw("turns").stdout, limited.screen("shed"), over.screen("shed_2"))
+		})
+	}
+}
+
+// TestCLIsQueueByACP has a queue begin agents that speak ACP and that nobody watches: one task works, one goes on from its work, one
+// waits for paw answer, and one ends with an error of the model.
+func TestCLIsQueueByACP(t *testing.T) {
+	for _, cli := range []string{"gemini", "opencode"} {
+		t.Run(cli, func(t *testing.T) {
+			w := newCLIWorld(t, cli)
+			w.env = append(w.env, "PAW_QUEUE_PACE=2s,0s,1s,5s")
+			command, _ := json.Marshal(acpCommands[cli])
+			w.write(filepath.Join(w.root, "home/.config/paw"), "config.toml", fmt.Sprintf("[clis.acp]\nacp = %s\n", command))
+			w.write(w.root, "plan.toml", `[[task]]
+id = "one"
+cli = ["acp"]
+prompt = "do: write one.txt first\ndo: say Wrote it."
+
+[[task]]
+id = "two"
+cli = ["acp"]
+prompt = "do: ask touch asked.txt\ndo: say Over."
+
+[[task]]
+id = "three"
+cli = ["acp"]
+from = "one"
+prompt = "do: write three.txt third\ndo: say Wrote it, too."
+
+[[task]]
+id = "four"
+cli = ["acp"]
+prompt = "do: fail 400 scripted overload"
+`)
+			w.ok(w.paw("start", "--cli", "demo", "--detach"))
+			w.ok(w.paw("queue", "add", "--plan", filepath.Join(w.root, "plan.toml")))
+			states := func() map[string]string {
+				all := map[string]string{}
+				for _, a := range w.view().Sessions[0].Agents {
+					all[a.Name] = a.State
+				}
+				return all
+			}
+			over := func() map[string]string {
+				var queue struct{ Tasks []struct{ ID, State string } }
+				out := w.ok(w.paw("queue", "--json")).stdout
+				if err := json.Unmarshal([]byte(out), &queue); err != nil {
+					t.Fatal(err, out)
+				}
+				all := map[string]string{}
+				for _, one := range queue.Tasks {
+					all[one.ID] = one.State
+				}
+				return all
+			}
+			w.await("one asks for a command, and the others have gone on", func() bool {
+				for _, id := range []string{"one", "three"} { // some ask for each file
+					if states()[id] == "waiting_input" {
+						w.paw("answer", id, "yes")
+					}
+				}
+				return states()["two"] == "waiting_input" && over()["three"] == "done"
+			})
+			w.ok(w.paw("answer", "two", "yes"))
+			w.await("the night is over", func() bool {
+				now := over()
+				return now["one"] == "done" && now["two"] == "done" && now["three"] == "done" && now["four"] != "waiting" && now["four"] != "running"
+			})
+			t.Logf("%s%s%s", w.ok(w.paw("queue")).stdout, w.paw("status").stdout, w.paw("turns").stdout)
+			if !w.as("one").has("one.txt") || !w.as("two").has("asked.txt") || !w.as("three").has("one.txt") || !w.as("three").has("three.txt") {
+				t.Error("the work is not where it belongs")
+			}
+			for id, want := range map[string]string{"one": "finished", "two": "finished", "three": "finished", "four": "aborted"} {
+				if turns := w.turnsOf(id); len(turns) != 1 || turns[0].State != want {
+					t.Errorf("turns of %s: %+v", id, turns)
+				}
+			}
 		})
 	}
 }
