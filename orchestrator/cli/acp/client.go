@@ -5,11 +5,13 @@ package acp
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 )
 
@@ -32,6 +34,14 @@ type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"`
+}
+
+// UnmarshalJSON takes what is no error object, or has no message, for the message.
+func (e *Error) UnmarshalJSON(raw []byte) error {
+	type fields Error
+	_ = json.Unmarshal(raw, (*fields)(e))
+	e.Message = cmp.Or(e.Message, string(raw))
+	return nil
 }
 
 func (e *Error) Error() string {
@@ -85,9 +95,8 @@ func (c *Client) Read(from io.Reader) {
 	lines.Buffer(nil, longestLine)
 	for lines.Scan() {
 		var m message
-		if json.Unmarshal(lines.Bytes(), &m) == nil { // other lines are a program's chatter
-			c.take(m)
-		}
+		_ = json.Unmarshal(lines.Bytes(), &m) // what has another type stays empty, and so does all of a program's chatter
+		c.take(m)
 	}
 	c.mu.Lock()
 	c.gone = errors.New("it has ended")
@@ -105,17 +114,18 @@ func (c *Client) take(m message) {
 		}
 		return
 	}
+	id := strings.Trim(string(m.ID), `"`)
 	c.mu.Lock()
-	answer, asked := c.waiting[string(m.ID)]
-	delete(c.waiting, string(m.ID))
+	answer, asked := c.waiting[id]
+	delete(c.waiting, id)
 	c.mu.Unlock()
 	if asked { // an agent may also answer what nobody has asked
 		answer <- m
 	}
 }
 
-// Call sends a request and decodes the answer into result, which may be nil. The error is an *Error
-// where the agent refused.
+// Call sends a request and decodes into result, which may be nil, what can be read of the answer. The error is an *Error where the
+// agent refused.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	return c.Ask(method, params)(ctx, result)
 }
@@ -133,11 +143,11 @@ func (c *Client) Ask(method string, params any) func(ctx context.Context, result
 	return func(ctx context.Context, result any) error {
 		select {
 		case m := <-answer:
-			return decode(m, method, result)
+			return decode(m, result)
 		case <-c.over:
 			select {
 			case m := <-answer: // the last that it said
-				return decode(m, method, result)
+				return decode(m, result)
 			default:
 				return fmt.Errorf("%s: %w", method, c.gone)
 			}
@@ -147,15 +157,12 @@ func (c *Client) Ask(method string, params any) func(ctx context.Context, result
 	}
 }
 
-func decode(m message, method string, result any) error {
+func decode(m message, result any) error {
 	if m.Error != nil {
 		return m.Error
 	}
-	if result == nil {
-		return nil
-	}
-	if err := json.Unmarshal(m.Result, result); err != nil {
-		return fmt.Errorf("%s: the answer cannot be read: %w", method, err)
+	if result != nil {
+		_ = json.Unmarshal(m.Result, result)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -117,7 +118,7 @@ func TestOpen(t *testing.T) {
 			Session{}, "it asks for a login: Log in (run kimi login); Authentication required", "initialize session/new"},
 		{"no id", map[string]string{"initialize": neither, "session/new": "{}"}, Session{Anew: "it cannot open a conversation again"}, "session/new: the answer names no session", "initialize session/new"},
 		{"details", map[string]string{"initialize": `{"code":1,"message":"Internal error","data":{"details":"no disk"}}`}, Session{}, "Internal error: no disk", "initialize"},
-		{"nonsense", map[string]string{"initialize": `[1]`}, Session{}, "initialize: the answer cannot be read: json: cannot unmarshal array into Go value of type acp.about", "initialize"},
+		{"nonsense", map[string]string{"initialize": `[1]`}, Session{}, "it speaks version 0 of the protocol, and paw version 1", "initialize"},
 	} {
 		c, p := connect(t, ignore)
 		var heard []string
@@ -207,7 +208,7 @@ func TestLies(t *testing.T) {
 	c, p := connect(t, ignore)
 	wait := c.Ask("session/prompt", nil)
 	asked := p.hears()
-	for _, line := range []string{`{"id":4711,"result":1}`, `{"id":null,"result":1}`, `{"id":"1","result":1}`, `{"result":1}`, `[]`, `null`, `{"id":{"a":1}}`, "chatter", ""} {
+	for _, line := range []string{`{"id":4711,"result":1}`, `{"id":null,"result":1}`, `{"id":"x","result":1}`, `{"result":1}`, `[]`, `null`, `{"id":{"a":1}}`, "chatter", ""} {
 		p.says(line)
 	}
 	p.says(`{"id":` + string(asked.ID) + `,"result":2}`)
@@ -268,4 +269,40 @@ func (endless) Read(b []byte) (int, error) {
 		b[i] = 'x'
 	}
 	return len(b), nil
+}
+
+// TestAnswersOfOddForms: an answer ends a request in whatever form it comes, and what can be read of it counts.
+func TestAnswersOfOddForms(t *testing.T) {
+	for answer, want := range map[string]string{
+		`"id":1,"error":"no"`:                                     `error "no"`,
+		`"id":1,"error":{"code":"x","message":"no way"}`:          "error no way",
+		`"id":1,"error":{}`:                                       "error {}",
+		`"id":"1","result":{"stop":"end"}`:                        "end",
+		`"id":1,"method":7,"result":{"stop":"end"}`:               "end",
+		`"id":1,"result":{"stop":"end","usage":"much"}`:           "end",
+		`"id":1,"result":{"stop":"end","usage":{"tokens":1e300}}`: "end",
+		`"id":1,"result":7`:                                       "",
+		`"id":1`:                                                  "",
+	} {
+		c, p := connect(t, ignore)
+		go func() {
+			p.hears()
+			p.says(`{"jsonrpc":2,` + answer + `}`)
+		}()
+		var result struct {
+			Stop  string                  `json:"stop"`
+			Usage *struct{ Tokens int64 } `json:"usage"`
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		got := ""
+		if err := c.Call(ctx, "x", nil, &result); err != nil {
+			got = "error " + err.Error()
+		} else {
+			got = result.Stop
+		}
+		cancel()
+		if got != want {
+			t.Errorf("%s: %q, want %q", answer, got, want)
+		}
+	}
 }

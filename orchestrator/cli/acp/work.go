@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,11 +23,11 @@ type work struct {
 	over   chan struct{}
 
 	calls    map[string]*call
-	asked    []permission // the first one is open
-	question string       // id of the open question
-	answer   string       // last message
-	shown    int          // bytes of the answer that are on the screen
-	more     bool         // the message goes on
+	asked    []permission    // the first one is open
+	question string          // id of the open question
+	answer   strings.Builder // last message
+	shown    int             // bytes of the answer that are on the screen
+	more     bool            // the message goes on
 }
 
 // give hands an event over, unless the turn is over.
@@ -55,7 +56,7 @@ func (w *work) run(ctx context.Context, t *plain.Turn) error {
 	}
 	switch {
 	case err == nil:
-		w.record.Emit(plain.Entry{Event: plain.TurnEnded, Answer: w.answer})
+		w.record.Emit(plain.Entry{Event: plain.TurnEnded, Answer: w.answer.String()})
 	case errors.Is(err, plain.Signal{Signal: syscall.SIGINT}):
 		w.record.Emit(plain.Entry{Event: plain.Interrupted})
 	case !errors.As(err, new(plain.Signal)):
@@ -140,7 +141,7 @@ func (w *work) ending(ctx context.Context, err error, stop string) error {
 	case err != nil:
 		return err
 	case stop != "end_turn":
-		return fmt.Errorf("it stopped: %s", stop)
+		return fmt.Errorf("it stopped: %s", cmp.Or(stop, "it does not say why"))
 	}
 	return nil
 }
@@ -173,27 +174,35 @@ func (w *work) say(ctx context.Context, text string) {
 	}
 	w.record.Append(plain.Entry{Type: plain.TypeChunk, Role: history.RoleAssistant, Content: text})
 	if !w.more {
-		w.answer, w.shown, w.more = "", 0, true
+		w.answer.Reset()
+		w.shown, w.more = 0, true
 	}
-	w.answer += text
-	rest := w.answer[w.shown:]
+	w.answer.WriteString(text)
+	rest := w.answer.String()[w.shown:]
 	at := strings.LastIndexByte(rest, '\n')
 	if at < 0 && len(rest) > lineWidth {
 		at = strings.LastIndexByte(rest, ' ')
 	}
-	if at >= 0 {
+	switch {
+	case at >= 0:
 		w.show(ctx, plain.Said{Text: rest[:at], More: w.shown > 0})
 		w.shown += at + 1
+	case len(rest) > mostUnbroken:
+		w.show(ctx, plain.Said{Text: rest, More: w.shown > 0})
+		w.shown += len(rest)
 	}
 }
 
-// lineWidth is how many bytes of a line are waited for before a part of it is shown.
-const lineWidth = 100
+// How many bytes of a line are waited for before a part of it is shown, and before it is broken where it has no blank.
+const (
+	lineWidth    = 100
+	mostUnbroken = 4 << 10
+)
 
 // flush shows an unfinished line; what is said next is another message.
 func (w *work) flush(ctx context.Context) {
-	if w.more && w.shown < len(w.answer) {
-		w.show(ctx, plain.Said{Text: w.answer[w.shown:], More: w.shown > 0})
+	if w.more && w.shown < w.answer.Len() {
+		w.show(ctx, plain.Said{Text: w.answer.String()[w.shown:], More: w.shown > 0})
 	}
 	w.more = false
 }
