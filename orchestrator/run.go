@@ -235,13 +235,13 @@ func (r *headlessTurn) execute(ctx context.Context) cli.Ended {
 		Stdout: func(line []byte) {
 			text, event := r.cli.HeadlessLine(line)
 			show(kept, text)
-			show(r.o.Out, text)
+			show(r.o.Out, display.Printable(text))
 			r.hear(context.WithoutCancel(ctx), event)
 		},
 		Stderr: func(line []byte) {
 			text := string(line) + "\n"
 			show(kept, text)
-			show(r.o.Err, text)
+			show(r.o.Err, display.Printable(text))
 		},
 		Began: func(pid int) { _ = session.NoteCLI(r.lock, pid) }, // needed for a CLI that closes the inherited lock
 		Started: func(kill func()) {
