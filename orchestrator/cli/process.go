@@ -154,14 +154,14 @@ type LineWriter struct {
 }
 
 func (w *LineWriter) Write(b []byte) (int, error) {
-	w.rest = append(w.rest, b...)
-	for {
-		line, rest, whole := bytes.Cut(w.rest, []byte("\n"))
+	for rest := b; ; {
+		line, after, whole := bytes.Cut(rest, []byte("\n"))
+		w.rest = append(w.rest, line...)
 		if !whole {
 			return len(b), nil
 		}
-		w.Each(line)
-		w.rest = rest
+		w.Each(w.rest)
+		w.rest, rest = nil, after
 	}
 }
 

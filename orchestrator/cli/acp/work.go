@@ -23,11 +23,12 @@ type work struct {
 	over   chan struct{}
 
 	calls    map[string]*call
-	asked    []permission    // the first one is open
-	question string          // id of the open question
-	answer   strings.Builder // last message
-	shown    int             // bytes of the answer that are on the screen
-	more     bool            // the message goes on
+	asked    []permission // the first one is open
+	question string       // id of the open question
+	answer   string       // begin of the last message
+	line     string       // end of it that is not on the screen yet
+	goesOn   bool         // a part of it is
+	more     bool         // the message goes on
 }
 
 // give hands an event over, unless the turn is over.
@@ -56,7 +57,7 @@ func (w *work) run(ctx context.Context, t *plain.Turn) error {
 	}
 	switch {
 	case err == nil:
-		w.record.Emit(plain.Entry{Event: plain.TurnEnded, Answer: w.answer.String()})
+		w.record.Emit(plain.Entry{Event: plain.TurnEnded, Answer: strings.ToValidUTF8(w.answer, "")})
 	case errors.Is(err, plain.Signal{Signal: syscall.SIGINT}):
 		w.record.Emit(plain.Entry{Event: plain.Interrupted})
 	case !errors.As(err, new(plain.Signal)):
@@ -174,37 +175,38 @@ func (w *work) say(ctx context.Context, text string) {
 	}
 	w.record.Append(plain.Entry{Type: plain.TypeChunk, Role: history.RoleAssistant, Content: text})
 	if !w.more {
-		w.answer.Reset()
-		w.shown, w.more = 0, true
+		w.answer, w.line, w.goesOn, w.more = "", "", false, true
 	}
-	w.answer.WriteString(text)
-	rest := w.answer.String()[w.shown:]
-	at := strings.LastIndexByte(rest, '\n')
-	if at < 0 && len(rest) > lineWidth {
-		at = strings.LastIndexByte(rest, ' ')
+	w.answer += text[:min(len(text), longestAnswer-len(w.answer))]
+	w.line += text
+	at := strings.LastIndexByte(w.line, '\n')
+	if at < 0 && len(w.line) > lineWidth {
+		at = strings.LastIndexByte(w.line, ' ')
 	}
 	switch {
 	case at >= 0:
-		w.show(ctx, plain.Said{Text: rest[:at], More: w.shown > 0})
-		w.shown += at + 1
-	case len(rest) > mostUnbroken:
-		w.show(ctx, plain.Said{Text: rest, More: w.shown > 0})
-		w.shown += len(rest)
+		w.show(ctx, plain.Said{Text: w.line[:at], More: w.goesOn})
+		w.line, w.goesOn = w.line[at+1:], true
+	case len(w.line) > mostUnbroken:
+		w.show(ctx, plain.Said{Text: w.line, More: w.goesOn})
+		w.line, w.goesOn = "", true
 	}
 }
 
-// How many bytes of a line are waited for before a part of it is shown, and before it is broken where it has no blank.
+// How many bytes of a line are waited for before a part of it is shown, before it is broken where it has no blank, and how many of
+// a message are told at the end of the turn.
 const (
-	lineWidth    = 100
-	mostUnbroken = 4 << 10
+	lineWidth     = 100
+	mostUnbroken  = 4 << 10
+	longestAnswer = 64 << 10
 )
 
 // flush shows an unfinished line; what is said next is another message.
 func (w *work) flush(ctx context.Context) {
-	if w.more && w.shown < w.answer.Len() {
-		w.show(ctx, plain.Said{Text: w.answer.String()[w.shown:], More: w.shown > 0})
+	if w.line != "" {
+		w.show(ctx, plain.Said{Text: w.line, More: w.goesOn})
 	}
-	w.more = false
+	w.line, w.more = "", false
 }
 
 func (w *work) show(ctx context.Context, said plain.Said) {
