@@ -20,7 +20,10 @@ var guides = map[string]func(w *world){
 		w.awaitFile(w.root + "/shop.paw/shop/demo/new.txt")
 		killServer(w.socket)
 	},
-	"over-night": withForge,
+	"over-night": func(w *world) {
+		withForge(w)
+		w.write(w.repo, "task.md", "make it shorter\n")
+	},
 	"desk/Answer": func(w *world) {
 		w.start("demo")
 		w.ok(w.paw("send", "demo", "do: ask May I run npm test?"))
@@ -82,7 +85,8 @@ func withForge(w *world) {
 	w.script(w.root+"/bin", "gh", `#!/bin/sh
 case "$1 $2" in
 "issue view") printf '{"number":%s,"title":"Fix %s","body":"It fails.","author":{"login":"ann"}}' "$3" "$3" ;;
-"pr view") printf '{"number":7,"title":"Login","body":"","author":{"login":"ann"},"headRefName":"feat/login","headRefOid":"`+strings.TrimSpace(w.git(w.repo, "rev-parse", "HEAD"))+`","isCrossRepository":false}' ;;
+"pr view") printf '{"number":7,"title":"Login","body":"","author":{"login":"ann"},"headRefName":"feat/login","headRefOid":"`+strings.TrimSpace(w.git(w.repo, "rev-parse", "HEAD"))+`","isCrossRepository":false,"state":"OPEN","baseRefName":"main","statusCheckRollup":[{"context":"ci","state":"FAILURE","targetUrl":""}]}' ;;
+"api --hostname") case "$*" in *graphql*) echo '[{"path":"a","line":1,"comments":{"nodes":[{"body":"Why?"}]}}]' ;; *) echo '{}' ;; esac ;;
 "pr list") echo '[{"url":"https://github.com/acme/shop/pull/7","headRepositoryOwner":{"login":"acme"}}]' ;;
 *) exit 2 ;;
 esac`)
@@ -174,7 +178,10 @@ func withDemo(line string) string {
 		var items []string
 		for item := range strings.SplitSeq(strings.TrimPrefix(flag, "--cli "), ",") {
 			name, _, _ := strings.Cut(item, "=")
-			items = append(items, name+"=demo")
+			if strings.HasPrefix(line, "paw race ") { // names its agents
+				name = ""
+			}
+			items = append(items, strings.TrimPrefix(name+"=demo", "="))
 		}
 		if strings.Contains(line, "--branches ") { // the branches name the agents
 			return "--cli demo"

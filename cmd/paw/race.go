@@ -148,7 +148,7 @@ func newRacePick(a *invocation) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pick NAME AGENT[@N]",
 		Short: "Land one agent's work, stop the others",
-		Long: exits(`Land the end of turn N of an agent of a race, by default of its last finished turn, as paw land does, if the
+		Long: exits(`Land the end of turn N of an agent of a race, by default of its last checked turn, as paw land does, if the
 check of the race passes on it now. The other agents are stopped; their branches, worktrees and turns stay.`,
 			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitChecks, exitNotFound, exitLocked, exitMissing),
 		Example:           "  paw race pick race race_2",
