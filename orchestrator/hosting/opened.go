@@ -7,9 +7,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"paw/config/display"
-	"paw/config/lazyregexp"
 )
 
 // Opened is a pull request that was opened, as its server has it now.
@@ -107,16 +107,13 @@ func (p Program) openedOnGitHub(ctx context.Context, of Place, number int) (Open
 		if one.Workflow != "" {
 			c.Name = one.Workflow + " / " + c.Name
 		}
-		if job := jobInAddress().FindStringSubmatch(c.Page); job != nil {
-			c.Job = job[1]
+		if run, job, _ := strings.Cut(c.Page, "/job/"); strings.Contains(run, "/actions/runs/") {
+			c.Job = job
 		}
 		o.Checks = append(o.Checks, c)
 	}
 	return o, err
 }
-
-// jobInAddress finds the number of a job in the address of a check.
-var jobInAddress = lazyregexp.New(`/actions/runs/\d+/job/(\d+)`)
 
 func gitHubResult(word string) Result {
 	switch strings.ToUpper(word) {
@@ -194,13 +191,27 @@ func (p Program) Log(ctx context.Context, of Place, c Check) (string, error) {
 		return "", nil
 	case p.Name == "gh":
 		out, err := p.run(ctx, "", "run", "view", "--repo", of.Host+"/"+of.Path, "--job", c.Job, "--log-failed")
-		return ghLine().ReplaceAllString(out, ""), err
+		lines := strings.Split(out, "\n")
+		for i, line := range lines {
+			lines[i] = said(line)
+		}
+		return strings.Join(lines, "\n"), err
 	}
 	return p.run(ctx, "", "api", "--hostname", of.Host, project(of)+"/jobs/"+c.Job+"/trace")
 }
 
-// ghLine is what gh writes before each line of a log: the job, its step and the time.
-var ghLine = lazyregexp.New(`(?m)^[^\t\n]*\t[^\t\n]*\t\x{FEFF}?(\d{4}-\d\d-\d\dT[\d:.]+Z )?`)
+// said returns what a line of a log says, without what gh writes before it: the job, its step and the time.
+func said(line string) string {
+	parts := strings.SplitN(line, "\t", 3)
+	if len(parts) < 3 {
+		return line
+	}
+	at, text, _ := strings.Cut(strings.TrimPrefix(parts[2], "\ufeff"), " ")
+	if _, err := time.Parse(time.RFC3339Nano, at); err != nil {
+		return parts[2]
+	}
+	return text
+}
 
 // Remarks returns the comments of the threads of a pull request that are not resolved.
 func (p Program) Remarks(ctx context.Context, of Place, number int) (all []Remark, err error) {

@@ -294,7 +294,7 @@ func TestAnswersOfOddForms(t *testing.T) {
 			Usage *struct{ Tokens int64 } `json:"usage"`
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		got := ""
+		var got string
 		if err := c.Call(ctx, "x", nil, &result); err != nil {
 			got = "error " + err.Error()
 		} else {
