@@ -131,6 +131,14 @@ func (c *Checker) one(ctx context.Context, place, tree, command string) error {
 	return os.WriteFile(passed, []byte(command+"\n"), 0o600)
 }
 
+// Forget has the checks run again on a tree that has passed them, because they have also failed there.
+func (c *Checker) Forget(tree string) {
+	delete(c.passed, tree)
+	for _, command := range c.Commands {
+		_ = os.Remove(c.file(tree, command, ".passed"))
+	}
+}
+
 // For returns the commands that check a landing: the commands given with --check, no command
 // with --no-check, and without either flag those of the configuration. If the checks of the
 // repository's configuration are not trusted, or that has a mistake, the landing is refused, so that

@@ -58,7 +58,7 @@ func Judge(ctx context.Context, h *app.App, s *session.Session, r *session.Race,
 	if err != nil {
 		return v, err
 	}
-	return v, l.verdict(ctx, &v, r, commit)
+	return v, l.verdict(ctx, &v, r, tree, commit)
 }
 
 // describe adds to a verdict what a landing would change, and returns the protected paths of that.
@@ -92,8 +92,8 @@ var (
 	ciPath   = lazyregexp.New(`^(\.github|\.gitlab|\.circleci|\.buildkite|\.ci|ci)/|(^|/)(\.gitlab-ci\.yml|\.travis\.yml|Jenkinsfile|azure-pipelines\.yml|bitbucket-pipelines\.yml)$`)
 )
 
-// verdict runs the check of a race on a commit, until its runs differ or all are done.
-func (l *landing) verdict(ctx context.Context, v *session.Verdict, r *session.Race, commit string) error {
+// verdict runs the check of a race on a commit of a tree, until its runs differ or all are done.
+func (l *landing) verdict(ctx context.Context, v *session.Verdict, r *session.Race, tree, commit string) error {
 	c := l.work.checker(false)
 	c.Commands = r.Check
 	passed, n := 0, max(1, r.Repeat)
@@ -110,6 +110,7 @@ func (l *landing) verdict(ctx context.Context, v *session.Verdict, r *session.Ra
 			passed++
 		}
 		if passed > 0 && passed < i+1 {
+			c.Forget(tree)
 			v.Result, v.Why = session.RaceFlaky, fmt.Sprintf("%d of %d runs: %s", passed, i+1, strings.TrimSpace(v.Why))
 			return nil
 		}
