@@ -138,10 +138,13 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
 	found := map[string]string{}
 	all, err := w.landingsIn(t.branch)
-	all = slices.DeleteFunc(all, func(one *Stand) bool { return one.undone() || !one.there(ctx, w.Repo.Objects()) })
 	asked := func(one *Stand) bool { return a.Has(one.Twin) || slices.Contains(a.Later, one.Twin) }
 	if !slices.ContainsFunc(all, asked) || err != nil {
 		return found, err
+	}
+	all = slices.DeleteFunc(all, func(one *Stand) bool { return one.undone() || !one.there(ctx, w.Repo.Objects()) })
+	if len(all) == 0 {
+		return found, nil
 	}
 	named, _, err := w.Repo.States().Mentioned(ctx, t.tip, all[0].Before)
 	if err != nil {
