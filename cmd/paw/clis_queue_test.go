@@ -95,8 +95,8 @@ func TestCLIsQueueHandOver(t *testing.T) {
 	}
 }
 
-// TestCLIsQueueByACP has a queue begin agents that speak ACP and that nobody watches: one task works, one goes on from its work, one
-// waits for paw answer, and one ends with an error of the model.
+// TestCLIsQueueByACP: the queue starts agents over the Agent Client Protocol while nobody watches. One task does its work, one goes on
+// from there, one waits for paw answer, and one ends with an error of the model.
 func TestCLIsQueueByACP(t *testing.T) {
 	for _, cli := range []string{"gemini", "opencode"} {
 		t.Run(cli, func(t *testing.T) {

@@ -193,15 +193,15 @@ func (p Program) Log(ctx context.Context, of Place, c Check) (string, error) {
 		out, err := p.run(ctx, "", "run", "view", "--repo", of.Host+"/"+of.Path, "--job", c.Job, "--log-failed")
 		lines := strings.Split(out, "\n")
 		for i, line := range lines {
-			lines[i] = said(line)
+			lines[i] = withoutHead(line)
 		}
 		return strings.Join(lines, "\n"), err
 	}
 	return p.run(ctx, "", "api", "--hostname", of.Host, project(of)+"/jobs/"+c.Job+"/trace")
 }
 
-// said returns what a line of a log says, without what gh writes before it: the job, its step and the time.
-func said(line string) string {
+// withoutHead returns a line of a log without what gh writes before it: the job, its step and the time.
+func withoutHead(line string) string {
 	parts := strings.SplitN(line, "\t", 3)
 	if len(parts) < 3 {
 		return line

@@ -2,7 +2,6 @@ package startplan
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,8 +33,8 @@ func userWorktree(ctx context.Context, h *app.App, m *worktree.Manager, path str
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(h.Dir, path)
 	}
-	refuse := func(format string, args ...any) (worktree.Entry, error) {
-		return worktree.Entry{}, errs.New(errs.Refused, "--here "+path+": "+format, args...).Hint("git worktree list")
+	refuse := func(why string) (worktree.Entry, error) {
+		return worktree.Entry{}, errs.New(errs.Refused, "--here %s: %s", path, why).Hint("git worktree list")
 	}
 	entries, err := m.Registry().List(ctx)
 	if err != nil {
@@ -65,13 +64,13 @@ func userWorktree(ctx context.Context, h *app.App, m *worktree.Manager, path str
 	return entries[at], nil
 }
 
-// requireHere is userWorktree for the options of paw add, with the branch as that of the one agent.
+// requireHere looks at the worktree that --here names, and gives the one new agent its branch.
 func (o *Options) requireHere(ctx context.Context, h *app.App, m *worktree.Manager) (entry worktree.Entry, err error) {
 	if o.Here == "" {
 		return entry, nil
 	}
 	if entry, err = userWorktree(ctx, h, m, o.Here); err == nil && len(strings.Split(strings.Join(o.CLIs, ","), ",")) != 1 {
-		err = errs.New(errs.Usage, "--here: %w", errors.New("one worktree takes one CLI"))
+		err = errs.New(errs.Usage, "--here: one worktree takes one CLI")
 	}
 	o.Branches = []string{entry.Branch}
 	return entry, err

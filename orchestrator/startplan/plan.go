@@ -126,8 +126,8 @@ func (a *Addition) complete(ctx context.Context, h *app.App) error {
 	return app.Conflict(a.Manager.Check(ctx, a.Plans))
 }
 
-// RequireRoom refuses agents with panes beyond the number that may run at the same time. Under the lock of
-// App.GivePorts nobody else records any until these are recorded.
+// RequireRoom refuses agents with panes beyond the number that may run at the same time. App.GivePorts calls it while it holds its
+// lock: no other command can record agents between this count and the record of these.
 func (a *Addition) RequireRoom(h *app.App) error {
 	if a.Draft.Agents[0].Headless {
 		return nil

@@ -156,7 +156,7 @@ func (s *Store) standForAnew(ctx context.Context, l *Lands) error {
 	return s.standForThere(ctx, l, stands)
 }
 
-// standForThere looks again, with what stands for those of some commits that the tip has.
+// standForThere looks again. stands says what commits stand for: where the tip has such a commit, it counts as having that part or state, too.
 func (s *Store) standForThere(ctx context.Context, l *Lands, stands map[string]string) error {
 	parents := []string{l.Stands}
 	for commit, stand := range stands {
