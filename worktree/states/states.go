@@ -217,7 +217,13 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 	if err != nil {
 		return "", err
 	}
-	if before.Head != "" { // else it may have edited them to what they were
+	behind := false // else the files may have been edited, or rebased, to what they were
+	if before.Head != "" {
+		if behind, err = s.plain.Contains(ctx, before.Head, t.Head); err != nil {
+			return "", err
+		}
+	}
+	if behind {
 		tree, err := s.objects.TreeOf(ctx, t.Snapshot)
 		if same := withTree(chain, tree); same != "" || err != nil {
 			return same, err
