@@ -117,14 +117,24 @@ func (s *Store) brought(ctx context.Context, state string, at arrival, t Taken) 
 	if err != nil {
 		return "", err
 	}
-	merged, err := s.objects.MergeTrees(ctx, t.Dir, base, before, commit)
+	from := objects.Merged{Tree: before}
+	parents := []string{before}
+	if has, err := s.objects.Contains(ctx, state, base); err != nil {
+		return "", err
+	} else if has { // beside a landing that base does not have
+		if from, err = s.objects.MergeTree(ctx, t.Dir, before, base); err != nil || len(from.Conflicts) > 0 {
+			return commit, err
+		}
+		parents = append(parents, base)
+	}
+	merged, err := s.objects.MergeTrees(ctx, t.Dir, base, from.Tree, commit)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return commit, err
 	}
 	if tree, err := s.objects.TreeOf(ctx, commit); tree == merged.Tree || err != nil {
 		return commit, err
 	}
-	return s.part(ctx, merged.Tree, t.Name, commit, before)
+	return s.part(ctx, merged.Tree, t.Name, commit, parents...)
 }
 
 // merged returns the newest state of another agent that HEAD has, and neither the state before nor another
