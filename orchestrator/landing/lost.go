@@ -19,7 +19,7 @@ type lost struct {
 // has, asked the same or a later one. The steps that led to known are merged into the branch once more: work is lost where that brings
 // something back in a path that a revert has changed, and both states still have it.
 func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost, err error) {
-	begin := w.begin()
+	begin := w.Record.Base()
 	if begin == "" || begin == known {
 		return l, nil
 	}
@@ -52,7 +52,7 @@ func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost
 // --again that has the known state.
 func (w work) reverted(ctx context.Context, t target, known string) (map[string]bool, error) {
 	all, err := w.landingsIn(t.branch)
-	since, changes := w.begin(), [][2]string{}
+	since, changes := w.Record.Base(), [][2]string{}
 	for _, one := range all {
 		if err != nil || one.TurnSession != w.Record.TurnSession || !one.there(ctx, w.Repo.Objects()) || !one.undone() && !one.Again {
 			continue
