@@ -13,7 +13,7 @@ type Ahead struct {
 	Root  string   // the commit with which the chain begins, if the branch does not have it
 	Along []Step   // steps of other agents whose states the chain has got
 	Later []string // of Question.Once, twins that a state of the chain led to
-	led   []string // of those, twins that the state itself led to
+	led   []string // of those, the agent's own, and those that the state itself led to
 	parts []line   // commits that the chain has got a part of
 	has   map[string]bool
 }
@@ -100,7 +100,15 @@ func chainOf(known map[string]line, state string) Ahead {
 	return a
 }
 
-// onTheWay reports whether a twin is one of the agent's own steps, or one that the state led to.
+// whose returns the first word of the name of the newest step, "" for none.
+func (a Ahead) whose() string {
+	if len(a.Steps) == 0 {
+		return ""
+	}
+	return a.Steps[len(a.Steps)-1].Of
+}
+
+// onTheWay reports whether a twin is one of the steps, or one of the agent's that a step led to, or of another's that the state led to.
 func (a Ahead) onTheWay(twin string) bool {
 	return slices.Contains(a.led, twin) || slices.ContainsFunc(a.Steps, func(step Step) bool { return step.To == twin || step.Made == twin || step.Instead == twin })
 }

@@ -96,9 +96,9 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 	for i, twin := range l.Once {
 		if slices.ContainsFunc(l.Steps, func(step Step) bool { return all[i+1].Has(step.To) }) {
 			l.Later = append(l.Later, twin)
-		}
-		if all[i+1].Has(l.State) {
-			l.led = append(l.led, twin)
+			if all[i+1].Has(l.State) || all[i+1].whose() == l.whose() {
+				l.led = append(l.led, twin)
+			}
 		}
 	}
 	if l.Root == "" {

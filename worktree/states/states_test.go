@@ -139,7 +139,7 @@ func (a *worker) lands(twin string) Lands {
 func (a *worker) landed(_ context.Context, ahead Ahead) (map[string]string, error) {
 	found := map[string]string{}
 	for i, twin := range a.once {
-		if ahead.Has(twin) && strings.Contains(a.w.Git("rev-list", "main"), a.commits[i]) {
+		if (ahead.Has(twin) || slices.Contains(ahead.Later, twin)) && strings.Contains(a.w.Git("rev-list", "main"), a.commits[i]) {
 			found[twin] = a.commits[i]
 		}
 	}
@@ -214,6 +214,27 @@ func TestWorkLands(t *testing.T) {
 			a.update()
 			w.Git("reset", "-q", "--hard", b)
 			w.expect("land", a.land()+" "+w.has(), "landed r=readme x=1 y=2")
+		}},
+		{"an older turn with a pick of a landing, which a rebase has left out", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1"), "add -A", "commit -q -m x")
+			a.land()
+			a.turn(files("x", "", "y", "1"))
+			older := a.turn(nil, "add -A", "commit -q -m y", "cherry-pick main")
+			a.turn(nil, "rebase -q main")
+			w.expect("land", a.land()+" "+a.land(older.Twin)+" "+w.has(), "landed nothing r=readme y=1")
+		}},
+		{"a landing made anew without what it got, after a rewind to before it and an update", func(w *world) {
+			b, a := w.tip(), w.agent("a")
+			u := w.user("u", "u")
+			one := a.turn(files("x", "1"), "add -A", "commit -q -m x", "merge -q --no-edit main")
+			a.turn(files("x", "2"))
+			a.land()
+			a.now = one
+			a.update()
+			w.Git("rebase", "-q", "--onto", b, u)
+			a.commits[0] = w.tip()
+			w.expect("land", a.land()+" "+w.has(), "nothing r=readme x=2")
 		}},
 		{"reset --soft takes nothing of main back", func(w *world) {
 			a := w.agent("a")
