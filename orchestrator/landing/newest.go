@@ -72,18 +72,13 @@ func (w work) newestState(ctx context.Context, t target, chain *turns.Chain, tip
 	if tip == "" || tip == now.Head || now.Head == "" {
 		return one, nil
 	}
-	if now.Snapshot == "" { // after an update
-		if now.Snapshot, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: now.Twin + "^{tree}", Parents: []string{now.Head}, Message: "paw: now\n", Own: true}); err != nil {
-			return one, err
-		}
-	}
 	files := tip
 	if now.Snapshot != now.Head { // what was not committed
-		merged, err := w.Repo.Objects().MergeTree(ctx, t.place(w.Repo), now.Snapshot, tip)
-		if err != nil && !errors.Is(err, objects.ErrUnrelated) {
+		merged, err := w.Repo.Objects().MergeTrees(ctx, t.place(w.Repo), now.Head, now.Twin, tip)
+		if err != nil {
 			return one, err
 		}
-		if err == nil && len(merged.Conflicts) == 0 {
+		if len(merged.Conflicts) == 0 {
 			if files, err = w.Repo.Objects().Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{tip}, Message: "paw: now\n", Own: true}); err != nil {
 				return one, err
 			}
