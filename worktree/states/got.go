@@ -103,38 +103,51 @@ func (s *Store) brought(ctx context.Context, state string, at arrival, t Taken) 
 	if base == "" || err != nil {
 		return commit, err
 	}
-	before, err := s.objects.MergeBase(ctx, state, commit)
-	if before == "" || before == base || err != nil {
+	from, bases, err := s.parted(ctx, t.Dir, state, commit)
+	if from == "" || from == base || err != nil {
 		return commit, err
 	}
-	history, err := s.lines(ctx, s.plain, state, "^"+before, "--")
+	history, err := s.lines(ctx, s.plain, slices.Concat([]string{state, "--not"}, bases, []string{"--"})...)
 	for _, one := range history {
 		if one.of == base { // the state has that in part
-			before = one.id
+			from, bases = one.id, []string{one.id}
 			break
 		}
 	}
 	if err != nil {
 		return "", err
 	}
-	from := objects.Merged{Tree: before}
-	parents := []string{before}
-	if has, err := s.objects.Contains(ctx, state, base); err != nil {
-		return "", err
-	} else if has { // beside a landing that base does not have
-		if from, err = s.objects.MergeTree(ctx, t.Dir, before, base); err != nil || len(from.Conflicts) > 0 {
-			return commit, err
-		}
-		parents = append(parents, base)
-	}
-	merged, err := s.objects.MergeTrees(ctx, t.Dir, base, from.Tree, commit)
+	merged, err := s.objects.MergeTrees(ctx, t.Dir, base, from, commit)
 	if err != nil || len(merged.Conflicts) > 0 {
 		return commit, err
 	}
 	if tree, err := s.objects.TreeOf(ctx, commit); tree == merged.Tree || err != nil {
 		return commit, err
 	}
-	return s.part(ctx, merged.Tree, t.Name, commit, parents...)
+	return s.part(ctx, merged.Tree, t.Name, commit, bases...)
+}
+
+// parted returns the commits from which a state and another commit went on, none if they have nothing in common, and a commit that has all of
+// them merged. Where these conflict, the first one counts.
+func (s *Store) parted(ctx context.Context, dir, state, commit string) (from string, bases []string, err error) {
+	bases, err = s.objects.MergeBases(ctx, state, commit)
+	for i, base := range bases {
+		if i == 0 {
+			from = base
+			continue
+		}
+		merged, err := s.objects.MergeTree(ctx, dir, from, base)
+		if err == nil && len(merged.Conflicts) > 0 {
+			merged.Tree, err = s.objects.TreeWith(ctx, merged.Tree, from, merged.Conflicts)
+		}
+		if err == nil {
+			from, err = s.objects.Commit(ctx, objects.NewCommit{Tree: merged.Tree, Parents: []string{from, base}, Message: "paw: parted\n", Own: true})
+		}
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	return from, bases, err
 }
 
 // merged returns the newest state of another agent that HEAD has, and neither the state before nor another
@@ -275,13 +288,13 @@ func (s *Store) part(ctx context.Context, tree, name, commit string, parents ...
 // partWithout makes a commit that has of a commit's paths what was got; those that were left are as they were before the
 // commit and the state parted. A branch that has the commit has the part.
 func (s *Store) partWithout(ctx context.Context, before, commit, whole string, left []string, t Taken) (string, error) {
-	base, err := s.objects.MergeBase(ctx, before, commit)
-	if err != nil || base == "" {
+	from, bases, err := s.parted(ctx, t.Dir, before, commit)
+	if err != nil || from == "" {
 		return "", err
 	}
-	tree, err := s.objects.TreeWith(ctx, commit, base, left)
+	tree, err := s.objects.TreeWith(ctx, commit, from, left)
 	if err != nil {
 		return "", err
 	}
-	return s.part(ctx, tree, t.Name, whole, base)
+	return s.part(ctx, tree, t.Name, whole, bases...)
 }
