@@ -104,7 +104,7 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 	}
 	from := next.Twin
 	if next.Twin == before.Twin && t.Snapshot != t.Head {
-		if from, err = s.committed(ctx, next, t); err != nil {
+		if from, err = s.committed(ctx, before, t); err != nil {
 			return State{}, err
 		}
 	}
@@ -117,17 +117,26 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 	return next, err
 }
 
-// committed returns the state that HEAD follows, where the worktree has more: the one before, if HEAD has all of it, else what was committed of it.
+// committed returns the state that HEAD follows, where the worktree has more: the one before, if HEAD has all of it, else what was committed of
+// it. After a git reset --soft the HEAD before may have more than that.
 func (s *Store) committed(ctx context.Context, before State, t Taken) (string, error) {
-	if before.Made == "" || before.Made == before.Twin {
+	was := before.made()
+	if was == "" && before.Head != "" {
+		if has, err := s.objects.Contains(ctx, before.Twin, before.Head); err != nil {
+			return "", err
+		} else if has {
+			was = before.Head
+		}
+	}
+	if was == "" || was == before.Twin {
 		return before.Twin, nil
 	}
-	all, err := s.objects.MergeTrees(ctx, t.Dir, before.Made, t.Head, before.Twin)
+	all, err := s.objects.MergeTrees(ctx, t.Dir, was, t.Head, before.Twin)
 	if err != nil || len(all.Conflicts) > 0 {
-		return before.Made, err
+		return was, err
 	}
 	if same, err := s.objects.SameTree(ctx, all.Tree, t.Head); !same || err != nil {
-		return before.Made, err
+		return was, err
 	}
 	return before.Twin, nil
 }
