@@ -236,18 +236,6 @@ func TestWorkLands(t *testing.T) {
 			a.commits[0] = w.tip()
 			w.expect("land", a.land()+" "+w.has(), "nothing r=readme x=2")
 		}},
-		{"a child has committed one of two files, which have both landed with its parent's work and are gone from main", func(w *world) {
-			p := w.agent("p")
-			p.turn(files("x", "1", "y", "1"))
-			k := p.child("k")
-			k.turn(nil, "add x", "commit -q -m x")
-			p.land()
-			landed := w.tip()
-			p.turn(files("x", ""))
-			p.land()
-			w.Git("revert", "--no-edit", landed)
-			w.expect("land", k.land()+" "+w.has(), "nothing r=readme")
-		}},
 		{"reset --soft takes nothing of main back", func(w *world) {
 			a := w.agent("a")
 			a.turn(files("a", "1"))
