@@ -221,7 +221,7 @@ func TestPiQuestion(t *testing.T) {
 	_, shot := readScreen(t, filepath.Join("testdata", "screens", "pi", "1.6.0-permission.txt"))
 	got, ok := questionOn(t, "pi", shot)
 	want := cli.Question{
-		Text: "Run this command? env PAW_ASK=1 sh -c 'touch b.txt'", Onward: "Down", Back: "Up",
+		Text:    "Run this command? env PAW_ASK=1 sh -c 'touch b.txt'",
 		Options: []cli.Option{{Label: "Yes", Selected: true}, {Label: "No"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || !ok {

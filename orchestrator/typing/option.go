@@ -82,9 +82,9 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		case want.Selected:
 			return "Enter", nil, nil
 		case at < option:
-			return now.Onward, moved, nil
+			return "Down", moved, nil
 		}
-		return now.Back, moved, nil
+		return "Up", moved, nil
 	})
 }
 
@@ -101,9 +101,8 @@ func (t answerer) tick(ctx context.Context, asked *Asked, picked []int) error {
 }
 
 // taken waits until the CLI's hooks or its own record report that the question was answered, and it
-// is off the screen. An "always" may have to be confirmed: that is another question, which the user
-// has to see. On a busy machine the record is some seconds behind the screen.
-func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
+// is off the screen. On a busy machine the record is some seconds behind the screen.
+func (t answerer) taken(ctx context.Context, asked *Asked) error {
 	ctx = context.WithoutCancel(ctx)
 	begun := t.App.Now()
 	if asked.Outside {
@@ -137,15 +136,6 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 		case asked.Paged:
 			if t.other(ctx, asked) != nil || t.turned(ctx, asked) {
 				return nil // the next page of the question is open, which only the screen shows
-			}
-		case !asked.Confirms && took.Means() == cli.MeansAlways:
-			if next := t.other(ctx, asked); next != nil && next.Confirms {
-				return errs.New(errs.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.Record.Name, took.Label, next.Text).
-					Hint("paw answer %s/%s", t.Session.Name, t.Record.Name)
-			}
-		case asked.Confirms && took.Means() != cli.MeansAlways:
-			if next := t.other(ctx, asked); next != nil && !next.Confirms {
-				return nil // the question before is open again, which only the screen shows
 			}
 		}
 	}
