@@ -161,7 +161,8 @@ type Observed struct {
 	Working []string
 	// Live means that a running process keeps the record up to date: it is right also where a hook
 	// is newer.
-	Live bool
+	Live   bool
+	Leaves bool // the program is about to end, or has
 	// Windows has the limits of the subscription as the CLI last told them.
 	Windows []session.Window
 	Folder  string         // folder in which the CLI works, "" where the record does not say

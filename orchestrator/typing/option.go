@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"paw/config/poll"
@@ -131,7 +132,7 @@ func (t answerer) taken(ctx context.Context, asked *Asked) error {
 			if reported = true; !t.shows(ctx, asked) {
 				return nil
 			}
-		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
+		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (asked.offered || last.Question == asked.Hook || !t.shows(ctx, asked)):
 			return nil // the next question is open; the same question is asked again only after an answer
 		case asked.Paged:
 			if t.other(ctx, asked) != nil || t.turned(ctx, asked) {
@@ -187,7 +188,7 @@ func (t answerer) turned(ctx context.Context, than *Asked) bool {
 }
 
 // shows reports whether a question is still on the screen; true where the screen cannot be read, and
-// where a dialog outside of a turn is drawn in part.
+// for a dialog of which it shows a part.
 func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	shot, err := t.client.Screenshot(ctx, t.program.Pane)
 	if err != nil {
@@ -197,5 +198,5 @@ func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	if now := seen.Question; now != nil {
 		return now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
 	}
-	return asked.Outside && seen.Dialog == asked.Text
+	return (asked.Outside || asked.offered) && seen.Dialog != "" && strings.HasPrefix(asked.Text, seen.Dialog)
 }
