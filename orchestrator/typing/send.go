@@ -207,10 +207,16 @@ func Lock(ctx context.Context, a app.Agent) (unlock func(), err error) {
 // arrived altered is an error.
 func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	patience := confirmPatience + t.long
-	if t.handed { // the CLI may begin the prompt only after its open dialog is closed
+	var lost func() bool
+	if t.handed { // the CLI may begin the prompt only after its open dialog is closed, or have ended with it
 		patience, t.heard = handedPatience, true
+		lost = func() bool {
+			_, _, err := t.find(ctx)
+			t.heard = !errors.Is(err, errNotRunning)
+			return !t.heard
+		}
 	}
-	if done, err := t.awaitArrival(ctx, sent, patience, nil); done {
+	if done, err := t.awaitArrival(ctx, sent, patience, lost); done {
 		return err
 	}
 	again, took := true, t.filled && t.reports()
