@@ -159,7 +159,6 @@ func (f *findings) examineSession(ctx context.Context, h *app.App, s *session.Se
 		if text := observe.Undelivered(h, s, a.Record.Name); text != "" && a.LockFree() && a.Cause != session.CauseMade {
 			wrong(errs.New(errs.Failed, "%s/%s: %s", s.Name, a.Record.Name, text))
 		}
-		f.examineRecords(ctx, h.Agent(s, &a.Record))
 	}
 	for _, err := range downAgents(s, st) {
 		wrong(err)

@@ -4,17 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
-	"paw/orchestrator/transcript"
 	"paw/worktree"
 )
 
@@ -70,31 +67,6 @@ func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, otherErr := os.Stat(b)
 	return err == nil && otherErr == nil && os.SameFile(one, other)
-}
-
-// examineRecords names the types of records of an agent's CLI that paw does not know: no message is
-// missing, but the CLI may be newer than paw expects.
-func (f *findings) examineRecords(ctx context.Context, a app.Agent) {
-	cli, known := a.App.CLIs.Get(a.Record.CLI)
-	if !known || a.Record.TranscriptPath == "" {
-		return // without a file, opencode for example would have to be started
-	}
-	found, err := transcript.Read(ctx, a, "")
-	if err != nil || len(found.Unknown) == 0 {
-		return
-	}
-	var counts []string
-	for _, name := range slices.Sorted(maps.Keys(found.Unknown)) {
-		counts = append(counts, fmt.Sprintf("%s (%d)", name, found.Unknown[name]))
-	}
-	program := a.Record.CLI
-	if executable, err := a.App.Program(cli); err == nil {
-		if version, err := cli.Version(ctx, executable, a.App.Env); err == nil {
-			program += " " + version
-		}
-	}
-	f.fine(fmt.Sprintf("%s/%s: %s writes records of types that paw does not know: %s; no message is missing",
-		a.Session.Name, a.Record.Name, program, strings.Join(counts, ", ")))
 }
 
 // writable checks that the folders needed for every change can be written or made, and have space.

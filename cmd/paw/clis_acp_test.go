@@ -119,7 +119,7 @@ func acpKilled(t *testing.T, w *cliWorld) {
 		w.await("it waits with the question", func() bool { return w.agent("acp").State == "waiting_input" })
 		pid := *w.agent("acp").PID
 		if what == "agent" {
-			out, err := exec.Command("pgrep", "-P", fmt.Sprint(pid)).Output()
+			out, err := exec.Command("pgrep", "-P", fmt.Sprint(pid), "-f", "node_modules").Output() // no hook, which may have a lower pid
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -30,7 +30,7 @@ func init() {
 		nth, _ = strconv.Atoi(n)
 	}
 	at := os.Getenv("PAW_TEST_AT")
-	if len(os.Args) < 2 || os.Args[1] != "hook" { // a hook passes the variable on to the process that does its work
+	if len(os.Args) < 2 || os.Args[1] != "hook" && os.Args[1] != "__acp" { // which pass the variable on, to what does their work
 		os.Unsetenv("PAW_TEST_AT") // the command between the steps must not run it again
 	}
 	file := os.Getenv("PAW_TEST_STEPS")

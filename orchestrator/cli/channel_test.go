@@ -190,7 +190,7 @@ func TestOpencodeChannel(t *testing.T) {
 		case "/agent":
 			_, _ = io.WriteString(out, `[{"name":"build"},{"name":"plan"}]`)
 		case "/permission":
-			_, _ = io.WriteString(out, `[{"id":"per_1","permission":"bash","patterns":["touch one","touch *"]},{"id":"per_2","permission":"edit"}]`)
+			_, _ = io.WriteString(out, `[{"id":"per_1","permission":"bash","patterns":["touch one"],"always":["touch *","rm *"]},{"id":"per_2","permission":"edit"}]`)
 		case "/tui/select-session", "/permission/per_1/reply", "/session/ses_1/prompt_async":
 			_, _ = io.WriteString(out, "true")
 		default:
@@ -228,12 +228,15 @@ func TestOpencodeChannel(t *testing.T) {
 			t.Errorf("%q", asked)
 		}
 	}
-	if p, waits := channel.Permission(t.Context()); !waits || p.ID != "per_1" || p.Question != "bash: touch one" || p.Options != nil {
+	if p, waits := channel.Permission(t.Context()); !waits || p.ID != "per_1" || p.Question != "bash: touch one" || len(p.Options) != 3 || p.Options[1].About != "allow always: touch *, rm *" {
 		t.Errorf("%+v %v", p, waits)
 	}
 	asked = nil
-	if err := channel.Reply(t.Context(), "per_1", cli.Option{Label: "No"}); err != nil || asked[0] != `POST /permission/per_1/reply {"reply":"reject"}` {
-		t.Errorf("%q, %v", asked, err)
+	for label, reply := range map[string]string{"Allow once": "once", "Allow always": "always", "Reject": "reject"} {
+		asked = nil
+		if err := channel.Reply(t.Context(), "per_1", cli.Option{Label: label}); err != nil || asked[0] != `POST /permission/per_1/reply {"reply":"`+reply+`"}` {
+			t.Errorf("%s: %q, %v", label, asked, err)
+		}
 	}
 	if err := channel.Reply(t.Context(), "per_9", cli.Option{Label: "Yes"}); !errors.Is(err, cli.ErrNotHandedOver) {
 		t.Errorf("a permission that nobody wants: %v", err)

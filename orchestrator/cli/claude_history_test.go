@@ -41,7 +41,6 @@ type historyCase struct {
 	lines   string
 	want    []string
 	skipped int
-	unknown map[string]int
 }
 
 // checkHistory reads each case as the conversation id of a CLI from a file below HOME.
@@ -60,9 +59,6 @@ func checkHistory(t *testing.T, cli, id string, file func(l lab) string, cases [
 			}
 			if got.Skipped != c.skipped || got.ID != id {
 				t.Errorf("%d skipped of %s, want %d of %s", got.Skipped, got.ID, c.skipped, id)
-			}
-			if diff := cmp.Diff(c.unknown, got.Unknown); diff != "" {
-				t.Errorf("unknown types, -want +got\n%s", diff)
 			}
 		})
 	}
@@ -85,14 +81,14 @@ func TestClaudeHistory(t *testing.T) {
 {"type":"assistant","uuid":"8","parentUuid":"7","message":{"id":"m2","content":[{"type":"text","text":"Done."}]}}`,
 			[]string{
 				"user first", `assistant Both. >a Read {"file_path":"x"} >b Bash {}`, "tool <a of a", "tool <b of\nb\n[image]", "assistant Done.",
-			}, 0, nil,
+			}, 0,
 		},
 		{
 			"crash between parallel results", prompt + `
 {"type":"assistant","uuid":"2","parentUuid":"1","message":{"id":"m1","content":[{"type":"tool_use","id":"a","name":"Read","input":{}}]}}
 {"type":"assistant","uuid":"3","parentUuid":"2","message":{"id":"m1","content":[{"type":"tool_use","id":"b","name":"Bash","input":{}}]}}
 {"type":"user","uuid":"4","parentUuid":"2","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"of a"}]}}`,
-			[]string{"user first", `assistant >a Read {} >b Bash {}`, "tool <a of a"}, 0, nil,
+			[]string{"user first", `assistant >a Read {} >b Bash {}`, "tool <a of a"}, 0,
 		},
 		{
 			"rewind", prompt + `
@@ -100,7 +96,7 @@ func TestClaudeHistory(t *testing.T) {
 {"type":"user","uuid":"3","parentUuid":"2","message":{"content":[{"type":"tool_result","tool_use_id":"a","content":"gone"}]}}
 {"type":"user","uuid":"4","parentUuid":null,"message":{"content":"first, but better"}}
 {"type":"assistant","uuid":"5","parentUuid":"4","message":{"id":"m2","content":[{"type":"text","text":"Yes."}]}}`,
-			[]string{"user first, but better", "assistant Yes."}, 0, nil,
+			[]string{"user first, but better", "assistant Yes."}, 0,
 		},
 		{
 			"compaction", prompt + `
@@ -109,7 +105,7 @@ func TestClaudeHistory(t *testing.T) {
 {"type":"user","uuid":"4","parentUuid":"3","isCompactSummary":true,"message":{"content":"This session is being continued"}}
 {"type":"user","uuid":"5","parentUuid":"4","message":{"content":"go on"}}
 {"type":"assistant","uuid":"6","parentUuid":"5","message":{"id":"m2","content":[{"type":"text","text":"Said after."}]}}`,
-			[]string{"user first", "assistant Said before.", "user go on", "assistant Said after."}, 0, nil,
+			[]string{"user first", "assistant Said before.", "user go on", "assistant Said after."}, 0,
 		},
 		{
 			"subagents and notes", prompt + `
@@ -126,14 +122,14 @@ func TestClaudeHistory(t *testing.T) {
 			[]string{
 				"user first", "user /review the parser", "system <task-notification>done</task-notification>", "system another task is done",
 				"user and this\n[image]",
-			}, 0, nil,
+			}, 0,
 		},
 		{
 			// As 2.1.330 writes what another session sends: to an idle claude, and to one at work.
 			"messages of another session", prompt + `
 {"type":"user","uuid":"2","parentUuid":"1","isMeta":true,"origin":{"kind":"peer"},"promptSource":"system","message":{"content":"Another Claude session sent a message:\n<cross-session-message from=\"uds:/tmp/cc-socks/1.sock\" from-name=\"web-a6\" from-mode=\"prompting\">\nIs it done?\n</cross-session-message>\n\nThis came from another Claude session — not typed by your user, but very likely working on their behalf."}}
 {"type":"attachment","uuid":"3","parentUuid":"2","attachment":{"type":"queued_command","commandMode":"prompt","isMeta":true,"prompt":"<cross-session-message from=\"uds:/tmp/cc-socks/1.sock\" from-name=\"web-a6\" from-mode=\"prompting\">\nHurry.\n</cross-session-message>"}}`,
-			[]string{"user first", "system message from web-a6: Is it done?", "system message from web-a6: Hurry."}, 0, nil,
+			[]string{"user first", "system message from web-a6: Is it done?", "system message from web-a6: Hurry."}, 0,
 		},
 		{
 			// claude goes on from the prompt.
@@ -141,7 +137,7 @@ func TestClaudeHistory(t *testing.T) {
 {"type":"assistant","uuid":"2","parentUuid":"1","message":{"id":"m1","content":[{"type":"tool_use","id":"a","name":"Bash","input":{}}]}}
 {"type":"assistant","uuid":"3","parentUuid":"1","message":{"id":"m2","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}
 {"type":"user","uuid":"4","parentUuid":"3","message":{"content":"next"}}`,
-			[]string{"user first", "assistant >a Bash {}", "user next"}, 0, nil,
+			[]string{"user first", "assistant >a Bash {}", "user next"}, 0,
 		},
 		{
 			"resumed after a crash behind a tool", prompt + `
@@ -150,7 +146,7 @@ func TestClaudeHistory(t *testing.T) {
 {"type":"user","uuid":"4","parentUuid":"3","isMeta":true,"message":{"content":[{"type":"text","text":"Continue from where you left off."}]}}
 {"type":"assistant","uuid":"5","parentUuid":"4","message":{"id":"m2","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}
 {"type":"user","uuid":"6","parentUuid":"5","message":{"content":"next"}}`,
-			[]string{"user first", "assistant >a Bash {}", "tool <a of a", "user next"}, 0, nil,
+			[]string{"user first", "assistant >a Bash {}", "tool <a of a", "user next"}, 0,
 		},
 		{
 			// So claude writes the first answer of a new conversation.
@@ -158,7 +154,7 @@ func TestClaudeHistory(t *testing.T) {
 {"type":"assistant","uuid":"2","parentUuid":"1","message":{"id":"m1","content":[{"type":"text","text":"Yes."}]}}
 ` + prompt + `
 {"type":"system","uuid":"3","parentUuid":"2","subtype":"turn_duration"}`,
-			[]string{"user first", "assistant Yes."}, 0, nil,
+			[]string{"user first", "assistant Yes."}, 0,
 		},
 		{
 			// What hangs off a torn line is not lost.
@@ -169,8 +165,8 @@ func TestClaudeHistory(t *testing.T) {
 {"type":"telegram","uuid":"4a","message":{"content":"a message of a new kind"}}
 {"type":"api-request"}
 {"type":"assistant","uuid":"5","parentUuid":"3","message":{"id":"m2","content":[{"type":"text","text":"Yes."},{"type":"smell"}]}}`,
-			[]string{"user first", "user next", "assistant Yes."}, 3, map[string]int{"hologram": 1},
+			[]string{"user first", "user next", "assistant Yes."}, 3,
 		},
-		{"nothing", `{"type":"mode","mode":"normal"}`, []string{}, 0, nil},
+		{"nothing", `{"type":"mode","mode":"normal"}`, []string{}, 0},
 	})
 }

@@ -19,7 +19,7 @@ func TestCodexHistory(t *testing.T) {
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"# AGENTS.md instructions for /x\n..."},{"type":"input_text","text":"look at "},{"type":"input_image","image_url":"data:"}],"internal_chat_message_metadata_passthrough":{"content_item_kinds":["agents_md","user.text","user.image"]}}}
 {"type":"event_msg","payload":{"type":"item_completed","item":{"type":"UserMessage"}}}
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<user_shell_command>\n<command>\nls -l\n</command>\n<result>\nExit code: 0\nOutput:\nNOTES.md\n\n</result>\n</user_shell_command>"}]}}`,
-			[]string{"user look at \n[image]", "user !ls -l", "system Exit code: 0\nOutput:\nNOTES.md"}, 0, nil,
+			[]string{"user look at \n[image]", "user !ls -l", "system Exit code: 0\nOutput:\nNOTES.md"}, 0,
 		},
 		{
 			"tools", meta + `
@@ -36,7 +36,7 @@ func TestCodexHistory(t *testing.T) {
 			[]string{
 				`assistant All of them. >a exec_command {"cmd": "ls"} >b apply_patch *** Begin Patch >c local_shell {"type":"exec","command":["ls"]}`,
 				"tool <a NOTES.md", "tool <b patched\n[image]", "tool <c c.txt", `assistant >ws_1 web_search {"query":"go"}`, "system overloaded",
-			}, 0, nil,
+			}, 0,
 		},
 		{
 			"taken back and compacted", meta + `
@@ -47,14 +47,14 @@ func TestCodexHistory(t *testing.T) {
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"three"}]}}
 {"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":2}}
 {"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"four"}]}}`,
-			[]string{"user one", "user four"}, 0, nil,
+			[]string{"user one", "user four"}, 0,
 		},
 		{
 			"not understood", meta + `
 {"type":"response_item","payload":{"type":"hologram"}}
 {"type":"hologram","payload":{}}
 {"type":"event_msg","payload":{"type":"hologram"}}`,
-			[]string{}, 1, map[string]int{"hologram": 1},
+			[]string{}, 1,
 		},
 	})
 }

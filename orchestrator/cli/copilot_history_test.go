@@ -26,6 +26,6 @@ func TestCopilotHistory(t *testing.T) {
 		[]string{
 			"user first", "system how to pdf", `assistant Both. >a bash {"command":"ls"} >b apply_patch *** Begin Patch`, "tool <b denied",
 			"tool <a NOTES.md", "system interrupted by the user",
-		}, 0, map[string]int{"hologram": 1},
+		}, 0,
 	}})
 }

@@ -18,6 +18,6 @@ func TestDemoHistory(t *testing.T) {
 {"role":"user","content":"second"}
 {"type":"event","event":"interrupted"}
 {"hologram":true}`,
-		[]string{"user first", "assistant said", "system overloaded", "user second", "system interrupted by the user"}, 1, nil,
+		[]string{"user first", "assistant said", "system overloaded", "user second", "system interrupted by the user"}, 1,
 	}})
 }

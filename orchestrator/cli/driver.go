@@ -202,9 +202,6 @@ type Transcript struct {
 	ID       string
 	Messages []history.Message
 	Skipped  int // lines and records that were not understood and may have been messages
-	// Unknown counts, by type, records of types that paw does not know and that hold no message. No
-	// message is missing then, but a new version of the CLI writes something new.
-	Unknown map[string]int
 }
 
 // Use has the tokens and the cost of one answer of a model, from the CLI's own record.

@@ -21,6 +21,6 @@ func TestQwenHistory(t *testing.T) {
 {"uuid":"8","parentUuid":"7","type":"hologram"}`,
 		[]string{
 			"user first", `assistant Both. >a ls {"path":"."} >b cat {}`, "tool <a", `tool <b {"code":7}`, "system slow down", "system the task is done",
-		}, 0, map[string]int{"hologram": 1},
+		}, 0,
 	}})
 }

@@ -74,9 +74,6 @@ type Question struct {
 	Options []Option // all visible options, in their order
 	// Deaf is how long the CLI ignores keys after it has asked.
 	Deaf time.Duration
-	// Confirms means that the question asks to confirm the answer just given, which counts only
-	// after this one.
-	Confirms bool
 	// Paged means that the question is one of several pages that are submitted together.
 	Paged bool
 	// Submit is the key that goes on where several options may be ticked: the key of an option ticks it, or takes the tick away.
@@ -84,17 +81,13 @@ type Question struct {
 	Submit string
 	// Outside means that the CLI itself asks, outside of any turn, and that no hook tells of it.
 	Outside bool
-	// Onward and Back are the keys that select the next and the previous option, and Enter takes
-	// the selected one. Both are "" where each option has a key of its own.
-	Onward, Back string
 }
 
-// ByArrows has two keys select the options, in place of a key for each.
-func (q *Question) ByArrows(onward, back string) {
+// ByArrows has the arrow keys select the options, and Enter take one, in place of a key for each.
+func (q *Question) ByArrows() {
 	for i := range q.Options {
 		q.Options[i].Key = ""
 	}
-	q.Onward, q.Back = onward, back
 }
 
 // Option is one answer that a question offers.
@@ -168,7 +161,8 @@ type Observed struct {
 	Working []string
 	// Live means that a running process keeps the record up to date: it is right also where a hook
 	// is newer.
-	Live bool
+	Live   bool
+	Leaves bool // the program is about to end, or has
 	// Windows has the limits of the subscription as the CLI last told them.
 	Windows []session.Window
 	Folder  string         // folder in which the CLI works, "" where the record does not say

@@ -280,12 +280,18 @@ func unrecordedPath(h *app.App, sessionName, agentName string) string {
 	return filepath.Join(h.StateDir(sessionName, agentName), "unwritable")
 }
 
-// AwaitDying gives agents that have lost their pane time to end. Those that do not end are orphans.
+// AwaitDying gives agents time to end that have lost their pane, or are about to end by themselves. Those that do not end
+// are orphans, or alive.
 func AwaitDying(ctx context.Context, h *app.App, f Facts) (Facts, error) {
 	var dying []Agent
 	grace := map[string]time.Duration{}
 	for _, a := range f.Agents {
-		if left := graceLeft(a, f.Now); f.Running(a) == live.Paneless && left > 0 {
+		left, running := graceLeft(a, f.Now), f.Running(a)
+		leaves := running == live.InPane && a.Turns.Observed.Leaves && a.Turns.Observed.At.After(a.Turns.Launched)
+		if leaves {
+			left = dyingGrace
+		}
+		if left > 0 && (leaves || running == live.Paneless) {
 			dying, grace[a.Record.Name] = append(dying, a), left
 		}
 	}

@@ -92,10 +92,10 @@ func Answer(ctx context.Context, h *app.App, s *session.Session, agentName, answ
 		return nil, err
 	}
 	answered := &Answered{Asked: *asked, Took: took}
-	if asked.offered { // the channel says when it is taken
+	if t.headless { // its channel says when it is taken
 		return answered, nil
 	}
-	return answered, t.taken(ctx, asked, took)
+	return answered, t.taken(ctx, asked)
 }
 
 // reply answers a permission by its id on the CLI's channel, and reports whether it did. Answers
@@ -208,7 +208,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 		return nil, &undrawnError{refused, *last.WaitingSince}
 	}
 	asked := &Asked{Question: *question}
-	if waits && !question.Confirms {
+	if waits {
 		asked.permission = permission.ID
 	}
 	return t.askedBy(last, asked), nil

@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"paw/config/disk"
-	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/observe"
@@ -154,25 +151,6 @@ func hasString(value any, fits func(string) bool) bool {
 		return hasString(slices.Collect(maps.Values(value)), fits)
 	}
 	return false
-}
-
-// difference describes where the prompt that arrived first differs from the one that was sent.
-func difference(arrived, sent string) string {
-	got, want := []rune(arrived), []rune(sent)
-	n := 0
-	for n < len(got) && n < len(want) && got[n] == want[n] {
-		n++
-	}
-	line := strings.Count(string(got[:n]), "\n") + 1
-	return fmt.Sprintf("from line %d on %s instead of %s", line, excerpt(got[n:]), excerpt(want[n:]))
-}
-
-// excerpt quotes the beginning of a text.
-func excerpt(text []rune) string {
-	if len(text) == 0 {
-		return "nothing"
-	}
-	return fmt.Sprintf("%q", display.Graphemes.Cut(string(text), 60))
 }
 
 // stillRuns reports whether the turn with that number is open, and the CLI's own record has no end

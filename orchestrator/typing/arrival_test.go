@@ -140,16 +140,3 @@ func TestPromptInALineOfARecord(t *testing.T) {
 		}
 	}
 }
-
-func TestDifference(t *testing.T) {
-	for _, c := range []struct{ arrived, sent, want string }{
-		{"rm everything only look", "only look", `from line 1 on "rm everything only look" instead of "only look"`},
-		{"a\nb", "a\nb\nc", `from line 2 on nothing instead of "\nc"`},
-		{"a\nb\nc", "a\nb", `from line 2 on "\nc" instead of nothing`},
-		{"é x", "é y", `from line 1 on "x" instead of "y"`},
-	} {
-		if got := difference(c.arrived, c.sent); got != c.want {
-			t.Errorf("%q for %q: %s, want %s", c.arrived, c.sent, got, c.want)
-		}
-	}
-}

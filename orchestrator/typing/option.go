@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"paw/config/poll"
@@ -82,9 +83,9 @@ func (t answerer) take(ctx context.Context, asked *Asked, option int) error {
 		case want.Selected:
 			return "Enter", nil, nil
 		case at < option:
-			return now.Onward, moved, nil
+			return "Down", moved, nil
 		}
-		return now.Back, moved, nil
+		return "Up", moved, nil
 	})
 }
 
@@ -101,9 +102,8 @@ func (t answerer) tick(ctx context.Context, asked *Asked, picked []int) error {
 }
 
 // taken waits until the CLI's hooks or its own record report that the question was answered, and it
-// is off the screen. An "always" may have to be confirmed: that is another question, which the user
-// has to see. On a busy machine the record is some seconds behind the screen.
-func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) error {
+// is off the screen. On a busy machine the record is some seconds behind the screen.
+func (t answerer) taken(ctx context.Context, asked *Asked) error {
 	ctx = context.WithoutCancel(ctx)
 	begun := t.App.Now()
 	if asked.Outside {
@@ -132,20 +132,11 @@ func (t answerer) taken(ctx context.Context, asked *Asked, took cli.Option) erro
 			if reported = true; !t.shows(ctx, asked) {
 				return nil
 			}
-		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (last.Question == asked.Hook || !t.shows(ctx, asked)):
+		case last.Waiting && !last.WaitingSince.Equal(asked.Since) && (asked.offered || last.Question == asked.Hook || !t.shows(ctx, asked)):
 			return nil // the next question is open; the same question is asked again only after an answer
 		case asked.Paged:
 			if t.other(ctx, asked) != nil || t.turned(ctx, asked) {
 				return nil // the next page of the question is open, which only the screen shows
-			}
-		case !asked.Confirms && took.Means() == cli.MeansAlways:
-			if next := t.other(ctx, asked); next != nil && next.Confirms {
-				return errs.New(errs.Unconfirmed, "%s: took %q, and %s; nothing is allowed before that is answered", t.Record.Name, took.Label, next.Text).
-					Hint("paw answer %s/%s", t.Session.Name, t.Record.Name)
-			}
-		case asked.Confirms && took.Means() != cli.MeansAlways:
-			if next := t.other(ctx, asked); next != nil && !next.Confirms {
-				return nil // the question before is open again, which only the screen shows
 			}
 		}
 	}
@@ -197,7 +188,7 @@ func (t answerer) turned(ctx context.Context, than *Asked) bool {
 }
 
 // shows reports whether a question is still on the screen; true where the screen cannot be read, and
-// where a dialog outside of a turn is drawn in part.
+// for a dialog of which it shows a part.
 func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	shot, err := t.client.Screenshot(ctx, t.program.Pane)
 	if err != nil {
@@ -207,5 +198,5 @@ func (t answerer) shows(ctx context.Context, asked *Asked) bool {
 	if now := seen.Question; now != nil {
 		return now.Text == asked.Text && slices.EqualFunc(now.Options, asked.Options, func(a, b cli.Option) bool { return a.Label == b.Label })
 	}
-	return asked.Outside && seen.Dialog == asked.Text
+	return (asked.Outside || asked.offered) && seen.Dialog != "" && strings.HasPrefix(asked.Text, seen.Dialog)
 }

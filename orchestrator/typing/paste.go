@@ -40,9 +40,7 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 	return nil
 }
 
-// paste pastes the prompt and waits until it shows in the box. A CLI that draws its box before it
-// reads, such as gemini when it resumes, loses early text: if it has read the prompt and the box stays
-// empty the prompt is pasted once more, and enter notices if both arrive.
+// paste pastes the prompt and waits until it shows in the box.
 func (t *sender) paste(ctx context.Context) error {
 	t.before.begin(t.Agent)
 	t.lastTyped() // read before the prompt takes its place
@@ -61,12 +59,6 @@ func (t *sender) paste(ctx context.Context) error {
 		return t.awaitEcho(ctx, unknown)
 	}
 	filled := t.ready.Box && t.awaitFilled(ctx)
-	if t.ready.Box && wasEmpty && !filled && t.program.HasRead() {
-		if err := t.pasteParts(ctx); err != nil {
-			return err
-		}
-		filled = t.awaitFilled(ctx)
-	}
 	t.filled, t.fresh = wasEmpty && filled, t.ready.Settle == 0
 	poll.Sleep(ctx, t.ready.Settle)
 	return nil

@@ -26,37 +26,8 @@ const confirmPatience = 5 * time.Second
 // lookStep is how often send looks whether an input box that had disappeared is back.
 const lookStep = 500 * time.Millisecond
 
-// A CLI that gets little CPU reads a long prompt slowly: while its screen changes within each
-// readStep, the wait goes on for up to readFactor times the usual time for that length.
-const (
-	readStep   = 15 * time.Second
-	readFactor = 4
-)
-
-// reader bounds the wait for a CLI that reads a prompt: until a time, and after it while the screen
-// changes, but atMost.
-type reader struct {
-	until   time.Time
-	atMost  time.Duration // counted from until
-	looked  time.Time
-	shown   string
-	changes bool
-}
-
-// on reports whether to go on waiting; shows returns the screen.
-func (r *reader) on(now time.Time, shows func() string) bool {
-	if now.Before(r.until) {
-		return true
-	}
-	if !now.Before(r.until.Add(r.atMost)) {
-		return false
-	}
-	if now.Sub(r.looked) >= readStep {
-		text := shows()
-		r.looked, r.shown, r.changes = now, text, text != r.shown
-	}
-	return r.changes
-}
+// readFactor is how many times the usual time for a long prompt are waited for a CLI that gets little CPU.
+const readFactor = 4
 
 // Sent tells how a prompt arrived.
 type Sent struct {
@@ -236,10 +207,16 @@ func Lock(ctx context.Context, a app.Agent) (unlock func(), err error) {
 // arrived altered is an error.
 func (t *sender) confirm(ctx context.Context, sent *Sent) error {
 	patience := confirmPatience + t.long
-	if t.handed { // the CLI may begin the prompt only after its open dialog is closed
+	var lost func() bool
+	if t.handed { // the CLI may begin the prompt only after its open dialog is closed, or have ended with it
 		patience, t.heard = handedPatience, true
+		lost = func() bool {
+			_, _, err := t.find(ctx)
+			t.heard = !errors.Is(err, errNotRunning)
+			return !t.heard
+		}
 	}
-	if done, err := t.awaitArrival(ctx, sent, patience, nil); done {
+	if done, err := t.awaitArrival(ctx, sent, patience, lost); done {
 		return err
 	}
 	again, took := true, t.filled && t.reports()
@@ -281,8 +258,7 @@ const unheard = "the prompt was typed, but nothing says that it arrived"
 // enough is asked twice a second. done means that the prompt has arrived, altered if err is set.
 func (t *sender) awaitArrival(ctx context.Context, sent *Sent, patience time.Duration, enough func() bool) (done bool, err error) {
 	looked := t.App.Now()
-	reads := reader{until: looked.Add(patience), atMost: readFactor * t.long}
-	for reads.on(t.App.Now(), func() string { return t.onScreen(ctx) }) && ctx.Err() == nil {
+	for end := looked.Add(patience + readFactor*t.long); t.App.Now().Before(end) && ctx.Err() == nil; {
 		t.countEarlier()
 		if t.arrived(ctx, sent) {
 			t.settled()
@@ -370,7 +346,7 @@ func (t *sender) otherTurn() *turn.Record {
 
 // arrivedAs returns the error for a prompt that arrived altered.
 func (t *sender) arrivedAs(one *turn.Record) error {
-	return t.unconfirmed("the prompt did not arrive as it was sent: that of turn %d is another one, %s", one.Number, difference(t.cli.Canonical(string(one.Prompt)), t.before.prompt))
+	return t.unconfirmed("the prompt did not arrive as it was sent: that of turn %d is another one%s", one.Number, quoted(string(one.Prompt)))
 }
 
 // String describes in one line how the prompt arrived.

@@ -61,7 +61,11 @@ func (w *work) run(ctx context.Context, t *plain.Turn) error {
 	case errors.Is(err, plain.Signal{Signal: syscall.SIGINT}):
 		w.record.Emit(plain.Entry{Event: plain.Interrupted})
 	case !errors.As(err, new(plain.Signal)):
-		w.record.Emit(plain.Entry{Event: plain.Failed, Error: err.Error()})
+		e := plain.Entry{Event: plain.Failed, Error: err.Error()}
+		if exit, ends := errors.AsType[plain.Exit](err); ends {
+			e.Code = &exit.Code
+		}
+		w.record.Emit(e)
 	}
 	return err
 }

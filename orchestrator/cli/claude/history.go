@@ -26,7 +26,7 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 		case r.IsSidechain:
 		case r.UUID != "" && slices.Contains(tree, r.Type):
 			return false
-		case !slices.Contains(aside, r.Type):
+		default:
 			t.Strange(r.Type, len(r.Message.Content) > 0)
 		}
 		return true
@@ -37,19 +37,8 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return t.Transcript, err
 }
 
-// tree lists the types of lines that form the conversation's tree, aside those that are about the
-// conversation.
-var (
-	tree  = []string{"user", "assistant", "attachment", "system", "progress"}
-	aside = []string{
-		"summary", "custom-title", "ended-by-model", "ai-title", "last-prompt", "tag", "relocated", "agent-name",
-		"agent-color", "agent-setting", "pr-link", "frame-link", "bridge-session", "file-history-snapshot",
-		"attribution-snapshot", "speculation-accept", "mode", "permission-mode", "isolation-latch", "worktree-state",
-		"queue-operation", "marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset",
-		"content-replacement", "fork-context-ref", "api-request", "api-request-blob", "api-request-shape", "atis-latch",
-		"cost-state", "file-history-delta", "tools-used",
-	}
-)
+// tree lists the types of lines that form the conversation's tree. Others are about the conversation.
+var tree = []string{"user", "assistant", "attachment", "system", "progress"}
 
 type record struct {
 	Type              string    `json:"type"`
@@ -65,14 +54,14 @@ type record struct {
 		Kind string `json:"kind"`
 	} `json:"origin"`
 	Message struct {
-		ID      string   `json:"id"`
-		Model   string   `json:"model"`
-		Content contents `json:"content"`
+		ID      string        `json:"id"`
+		Model   string        `json:"model"`
+		Content records.Parts `json:"content"`
 	} `json:"message"`
 	Attachment struct {
-		Type   string   `json:"type"`
-		Mode   string   `json:"commandMode"`
-		Prompt contents `json:"prompt"`
+		Type   string        `json:"type"`
+		Mode   string        `json:"commandMode"`
+		Prompt records.Parts `json:"prompt"`
 	} `json:"attachment"`
 }
 
@@ -82,7 +71,7 @@ func lastBranchOf(all []record) []record {
 	nodes := make([]records.BranchNode, len(all))
 	leaf := -1
 	for i, r := range all {
-		result := slices.ContainsFunc(r.Message.Content, func(b contentBlock) bool { return b.Type == "tool_result" })
+		result := slices.ContainsFunc(r.Message.Content, func(b records.Part) bool { return b.Type == "tool_result" })
 		nodes[i] = records.BranchNode{ID: r.UUID, Parent: cmp.Or(r.Parent, r.LogicalParent), Prompt: r.Type == "user" && !result}
 		if r.Type != "system" && r.Type != "progress" {
 			leaf = i
@@ -103,15 +92,15 @@ type talk struct {
 
 func (t *talk) add(r record) {
 	switch {
-	case r.Type == "user" && message().MatchString(r.Message.Content.text()):
-		t.Say(history.RoleSystem, r.Timestamp, turn.Prompt(r.Message.Content.text()).Words())
+	case r.Type == "user" && message().MatchString(r.Message.Content.Words()):
+		t.Say(history.RoleSystem, r.Timestamp, turn.Prompt(r.Message.Content.Words()).Words())
 	case r.IsMeta || r.IsCompactSummary:
 	case r.Type == "user":
 		t.addUser(r)
 	case r.Type == "assistant":
 		t.addAnswer(r)
 	case r.Type == "attachment" && r.Attachment.Type == "queued_command":
-		role, text := history.RoleUser, pasted(r.Attachment.Prompt.text())
+		role, text := history.RoleUser, pasted(r.Attachment.Prompt.Words())
 		switch {
 		case message().MatchString(text):
 			role, text = history.RoleSystem, turn.Prompt(text).Words()
@@ -125,7 +114,7 @@ func (t *talk) add(r record) {
 // addAnswer adds one part of an answer. The parts are records of their own that share the answer's
 // id; results may come between them.
 func (t *talk) addAnswer(r record) {
-	text := r.Message.Content.text()
+	text := r.Message.Content.Words()
 	var calls []history.ToolCall
 	for _, block := range r.Message.Content {
 		switch block.Type {
@@ -171,12 +160,12 @@ func (t *talk) addUser(r record) {
 		switch block.Type {
 		case "text", "image", "document":
 		case "tool_result":
-			t.Result(r.Timestamp, block.ToolUseID, block.Content.text())
+			t.Result(r.Timestamp, block.ToolUseID, block.Content.Words())
 		default:
 			t.Skipped++
 		}
 	}
-	text := pasted(r.Message.Content.text())
+	text := pasted(r.Message.Content.Words())
 	switch {
 	case strings.HasPrefix(text, interrupted):
 		t.Notice(r.Timestamp, records.StoppedByUser)

@@ -149,7 +149,7 @@ func firstMessage(file string) (*turnLine, error) {
 
 // isMessage reports whether the user wrote the line. Notices and local commands are user lines too.
 func (l turnLine) isMessage() bool {
-	return l.Type == "user" && !l.IsMeta && !l.IsSidechain && slices.ContainsFunc(l.Message.Content, func(block contentBlock) bool {
+	return l.Type == "user" && !l.IsMeta && !l.IsSidechain && slices.ContainsFunc(l.Message.Content, func(block records.Part) bool {
 		isText := block.Text != "" && !strings.HasPrefix(block.Text, "<command-name>") && !strings.HasPrefix(block.Text, "<local-command-")
 		return block.Type == "text" && isText || block.Type == "image" || block.Type == "document"
 	})

@@ -39,46 +39,8 @@ type turnLine struct {
 		ResetsAt int64  `json:"resetsAt"` // Unix time in seconds
 	} `json:"quotaLimits"`
 	Message struct {
-		Content contents `json:"content"`
+		Content records.Parts `json:"content"`
 	} `json:"message"`
-}
-
-// contents is a list of blocks; a plain text is one block.
-type contents []contentBlock
-
-type contentBlock struct {
-	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Input     json.RawMessage `json:"input"`
-	ToolUseID string          `json:"tool_use_id"`
-	Content   contents        `json:"content"`
-}
-
-// UnmarshalJSON reads a list of blocks, or a plain text as one block.
-func (c *contents) UnmarshalJSON(data []byte) error {
-	if data[0] != '"' { // a try would read a long list once more
-		return json.Unmarshal(data, (*[]contentBlock)(c))
-	}
-	var text string
-	err := json.Unmarshal(data, &text)
-	*c = contents{{Type: "text", Text: text}}
-	return err
-}
-
-// text joins the texts of the blocks; an image or document becomes its type in brackets.
-func (c contents) text() string {
-	var parts []string
-	for _, block := range c {
-		switch block.Type {
-		case "text":
-			parts = append(parts, block.Text)
-		case "image", "document":
-			parts = append(parts, "["+block.Type+"]")
-		}
-	}
-	return strings.Join(parts, "\n")
 }
 
 // interrupted begins the line that claude writes in the user's name after an Esc or a denied

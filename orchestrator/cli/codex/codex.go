@@ -114,50 +114,24 @@ func (driver) Literal(prompt string) (string, error) {
 
 // ownConfig has the keys that paw reads from codex's own configuration. paw never writes there.
 type ownConfig struct {
-	SandboxMode string `toml:"sandbox_mode"`
-	Sandbox     struct {
+	Sandbox struct {
 		Roots []string `toml:"writable_roots"`
 	} `toml:"sandbox_workspace_write"`
-	Projects map[string]struct {
-		Trust string `toml:"trust_level"`
-	} `toml:"projects"`
 }
 
-// writable returns the options that open directories to codex's sandbox. With --add-dir codex exits
-// at once where its sandbox allows no further directories, as in a repository that it does not
-// trust yet: it could never ask for trust. writable_roots has no such effect, but replaces the
-// user's own list, which is therefore added.
+// writable returns the options that open directories to codex's sandbox. They replace the user's own
+// list, which is therefore added. With --add-dir codex exits at once where its sandbox allows no
+// further directories, as in a repository that it does not trust yet: it could never ask for trust.
 func (driver) writable(s cli.Spec, dirs []string) []string {
 	if len(dirs) == 0 {
 		return nil
 	}
 	var config ownConfig
 	if _, err := toml.DecodeFile(filepath.Join(cli.Folder(s.Env, "CODEX_HOME", ".codex"), "config.toml"), &config); err != nil {
-		config = ownConfig{} // an unreadable configuration trusts nothing
+		config = ownConfig{} // codex tells what is wrong with it
 	}
-	var options []string
-	if config.trusts(s.Worktree, s.RepoPath) && config.SandboxMode != "read-only" {
-		for _, dir := range dirs {
-			options = append(options, "--add-dir", dir)
-		}
-		return options
-	}
-	roots, err := json.Marshal(slices.Concat(config.Sandbox.Roots, dirs)) // a JSON list of strings is also valid TOML
-	if err != nil {
-		return nil
-	}
+	roots := hooks.JSON(slices.Concat(config.Sandbox.Roots, dirs)) // a JSON list of strings is also valid TOML
 	return []string{"-c", "sandbox_workspace_write.writable_roots=" + string(roots)}
-}
-
-// trusts reports whether the user trusts one of the folders: codex records trust for the main
-// worktree.
-func (c ownConfig) trusts(folders ...string) bool {
-	for path, project := range c.Projects {
-		if project.Trust == "trusted" && slices.ContainsFunc(folders, func(f string) bool { return f != "" && cli.Resolved(f) == cli.Resolved(path) }) {
-			return true
-		}
-	}
-	return false
 }
 
 // Headless runs `codex exec`, which uses no daemon and refuses every permission instead of asking.

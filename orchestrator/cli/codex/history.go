@@ -73,14 +73,14 @@ type record struct {
 	Payload   struct {
 		Type      string          `json:"type"`
 		Role      string          `json:"role"`
-		Content   contents        `json:"content"`
+		Content   records.Parts   `json:"content"`
 		CallID    string          `json:"call_id"`
 		ID        string          `json:"id"`
 		Name      string          `json:"name"`
 		Arguments string          `json:"arguments"`
 		Input     string          `json:"input"`
 		Action    json.RawMessage `json:"action"`
-		Output    contents        `json:"output"`
+		Output    records.Parts   `json:"output"`
 		NumTurns  int             `json:"num_turns"`
 		Error     *struct {
 			Message string `json:"message"`
@@ -89,36 +89,6 @@ type record struct {
 			Kinds []string `json:"content_item_kinds"`
 		} `json:"internal_chat_message_metadata_passthrough"`
 	} `json:"payload"`
-}
-
-// contents is a list of items; a plain text is one item.
-type contents []contentItem
-
-type contentItem struct {
-	Type string `json:"type"` // input_text, output_text, input_image
-	Text string `json:"text"`
-}
-
-// UnmarshalJSON reads a list of items, or a plain text.
-func (c *contents) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*c = contents{{Type: "output_text", Text: text}}
-		return nil
-	}
-	return json.Unmarshal(data, (*[]contentItem)(c))
-}
-
-func (c contents) text() string {
-	var parts []string
-	for _, item := range c {
-		if item.Text != "" {
-			parts = append(parts, item.Text)
-		} else if strings.HasSuffix(item.Type, "_image") {
-			parts = append(parts, "[image]")
-		}
-	}
-	return strings.Join(parts, "\n")
 }
 
 // add adds one record. The messages are in response_item lines. event_msg lines have the ends
@@ -136,7 +106,6 @@ func add(t *records.Talk, r record) {
 		case p.Type == "thread_rolled_back":
 			forget(t, p.NumTurns)
 		}
-	case "session_meta", "turn_context", "world_state", "compacted", "token_usage_record":
 	default:
 		t.Strange(r.Type, len(r.Payload.Content) > 0)
 	}
@@ -156,7 +125,7 @@ func addItem(t *records.Talk, r record) {
 	case "web_search_call":
 		t.Call(r.Timestamp, history.ToolCall{ID: cmp.Or(p.CallID, p.ID), Name: "web_search", Arguments: records.CompactJSON(p.Action)})
 	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
-		t.Result(r.Timestamp, cmp.Or(p.CallID, p.ID), p.Output.text())
+		t.Result(r.Timestamp, cmp.Or(p.CallID, p.ID), p.Output.Words())
 	case "reasoning", "ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger", "context_compaction":
 	default:
 		t.Skipped++
@@ -169,7 +138,7 @@ var shellCommand = lazyregexp.New(`(?s)<command>\n(.*?)\n</command>\s*<result>\n
 // itself tell the model, partly in the user's name, is left out.
 func addMessage(t *records.Talk, r record) {
 	p := r.Payload
-	text := p.Content.text()
+	text := p.Content.Words()
 	switch {
 	case p.Role == "assistant":
 		t.Say(history.RoleAssistant, r.Timestamp, text)
@@ -180,13 +149,13 @@ func addMessage(t *records.Talk, r record) {
 			t.Say(history.RoleSystem, r.Timestamp, shell[2])
 		}
 	case len(p.Metadata.Kinds) == len(p.Content):
-		var typed contents
+		var typed records.Parts
 		for i, kind := range p.Metadata.Kinds {
 			if strings.HasPrefix(kind, "user.") {
 				typed = append(typed, p.Content[i])
 			}
 		}
-		t.Say(history.RoleUser, r.Timestamp, typed.text())
+		t.Say(history.RoleUser, r.Timestamp, typed.Words())
 	default:
 		t.Say(history.RoleUser, r.Timestamp, text)
 	}

@@ -150,7 +150,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	}
 	seen := box.Screen(s)
 	if asked := seen.Question; asked != nil {
-		asked.ByArrows("Down", "Up")
+		asked.ByArrows()
 		for i, o := range asked.Options {
 			if strings.HasPrefix(o.Label, "No, and tell Copilot") {
 				asked.Options[i].Key = "Escape"

@@ -3,6 +3,8 @@ package fakemodel
 import (
 	"encoding/json"
 	"net/http"
+
+	"paw/orchestrator/cli/internal/records"
 )
 
 // messages speaks the Anthropic Messages API, for claude.
@@ -10,12 +12,12 @@ type messages struct{}
 
 func (messages) parse(_ *http.Request, body []byte) (request, error) {
 	var b struct {
-		Model    string          `json:"model"`
-		Stream   bool            `json:"stream"`
-		System   json.RawMessage `json:"system"`
+		Model    string        `json:"model"`
+		Stream   bool          `json:"stream"`
+		System   records.Parts `json:"system"`
 		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
+			Role    string        `json:"role"`
+			Content records.Parts `json:"content"`
 		} `json:"messages"`
 		Tools []struct {
 			Name        string `json:"name"`
@@ -29,7 +31,7 @@ func (messages) parse(_ *http.Request, body []byte) (request, error) {
 	for _, t := range b.Tools {
 		q.tools[t.Name] = tool{name: t.Name, parameters: t.InputSchema}
 	}
-	q.hear(plain(b.System))
+	q.hear(b.System.Words())
 	for _, m := range b.Messages {
 		q.take(m.Role, m.Content)
 	}

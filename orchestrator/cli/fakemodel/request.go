@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"paw/config/lazyregexp"
+	"paw/orchestrator/cli/internal/records"
 )
 
 // request is the content of a request in any protocol: the newest prompt, the tool results since
@@ -62,12 +63,12 @@ var feedback = lazyregexp.New(`(?s)^<system-reminder>\n.*\nStop hook feedback:\n
 
 // take takes a message, whose content is a text or parts. A note of the CLI may contain a prompt of
 // the user or of a hook.
-func (q *request) take(role string, content json.RawMessage) {
+func (q *request) take(role string, content records.Parts) {
 	if role == "tool" {
-		q.result(plain(content))
+		q.result(content.Words())
 		return
 	}
-	for _, p := range parts(content) {
+	for _, p := range content {
 		note := role == "system" || role == "developer"
 		found := feedback().FindStringSubmatch(p.Text)
 		if note && found == nil {
@@ -80,7 +81,7 @@ func (q *request) take(role string, content json.RawMessage) {
 		case note:
 			q.hear(p.Text)
 		case p.Type == "tool_result":
-			q.result(plain(p.Content))
+			q.result(p.Content.Words())
 		default:
 			q.say(p.Text)
 		}
@@ -203,35 +204,6 @@ func (q *request) answer() (answer, call) {
 		a.text, a.delay, a.spread = "", 0, 0
 	}
 	return a, c
-}
-
-// part is a piece of a message's content in any protocol.
-type part struct {
-	Type    string          `json:"type"`
-	Text    string          `json:"text"`
-	Content json.RawMessage `json:"content"` // result of a tool: a text or parts
-}
-
-// parts reads content that is a text or a list of parts; other content has none.
-func parts(content json.RawMessage) []part {
-	var text string
-	if json.Unmarshal(content, &text) == nil {
-		return []part{{Type: "text", Text: text}}
-	}
-	var all []part
-	if json.Unmarshal(content, &all) != nil {
-		return nil
-	}
-	return all
-}
-
-// plain joins the texts of some content.
-func plain(content json.RawMessage) string {
-	var text []string
-	for _, p := range parts(content) {
-		text = append(text, p.Text)
-	}
-	return strings.Join(text, "\n")
 }
 
 // callFor turns an action into a call of one of the request's tools; false when none fits.

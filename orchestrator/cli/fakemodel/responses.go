@@ -5,6 +5,8 @@ import (
 	"maps"
 	"net/http"
 	"strings"
+
+	"paw/orchestrator/cli/internal/records"
 )
 
 // responses speaks the OpenAI Responses API, for codex.
@@ -38,17 +40,17 @@ func (responses) parse(_ *http.Request, body []byte) (request, error) {
 		return q, nil
 	}
 	var items []struct {
-		Type    string          `json:"type"`
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-		Output  json.RawMessage `json:"output"`
+		Type    string        `json:"type"`
+		Role    string        `json:"role"`
+		Content records.Parts `json:"content"`
+		Output  records.Parts `json:"output"`
 	}
 	if err := json.Unmarshal(b.Input, &items); err != nil {
 		return request{}, err
 	}
 	for _, item := range items {
 		if strings.HasSuffix(item.Type, "_call_output") {
-			q.result(plain(item.Output))
+			q.result(item.Output.Words())
 		}
 		q.take(item.Role, item.Content)
 	}
@@ -127,8 +129,8 @@ func (chat) parse(_ *http.Request, body []byte) (request, error) {
 		Model    string `json:"model"`
 		Stream   bool   `json:"stream"`
 		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
+			Role    string        `json:"role"`
+			Content records.Parts `json:"content"`
 		} `json:"messages"`
 		Tools []struct {
 			Function struct {

@@ -163,6 +163,7 @@ func (c channel) Permission(ctx context.Context) (cli.Permission, bool) {
 		ID         string   `json:"id"`
 		Permission string   `json:"permission"`
 		Patterns   []string `json:"patterns"`
+		Always     []string `json:"always"` // patterns of what "always" would allow
 	}
 	if c.URL == "" || c.call(ctx, http.MethodGet, "/permission", nil, &all) != nil || len(all) == 0 {
 		return cli.Permission{}, false
@@ -171,14 +172,12 @@ func (c channel) Permission(ctx context.Context) (cli.Permission, bool) {
 	if len(all[0].Patterns) > 0 {
 		words += ": " + all[0].Patterns[0]
 	}
-	return cli.Permission{ID: all[0].ID, Question: questions.Title(words)}, true
+	options := []cli.Option{{Label: "Allow once"}, {Label: "Allow always", About: "allow always: " + strings.Join(all[0].Always, ", ")}, {Label: "Reject"}}
+	return cli.Permission{ID: all[0].ID, Question: questions.Title(words), Options: options}, true
 }
 
 func (c channel) Reply(ctx context.Context, id string, took cli.Option) error {
-	reply := "reject"
-	if took.Means() == cli.MeansYes {
-		reply = "once"
-	}
+	reply := map[cli.Meaning]string{cli.MeansYes: "once", cli.MeansAlways: "always", cli.MeansNo: "reject"}[took.Means()]
 	return c.call(ctx, http.MethodPost, "/permission/"+url.PathEscape(id)+"/reply", map[string]string{"reply": reply}, nil)
 }
 

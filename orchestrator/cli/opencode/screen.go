@@ -3,7 +3,6 @@ package opencode
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
@@ -18,7 +17,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 		box.Works, box.Mode, box.Fresh = works().MatchString(text), modeIn(rows), home().MatchString(text)
 		return box
 	}
-	return dialogIn(boxed(rows))
+	return screens.AskedIn(text, dialogs, nil)
 }
 
 // modeIn returns the agent of opencode that the last row of the input box names, "" where it cannot
@@ -33,21 +32,6 @@ func modeIn(rows []screens.Row) string {
 		}
 	}
 	return ""
-}
-
-// boxed cuts off the cells to the right of a box: a wide pane has a sidebar in the same rows.
-func boxed(rows []screens.Row) []screens.Row {
-	cut := slices.Clone(rows)
-	for i, r := range rows {
-		if side := slices.IndexFunc(r, func(c screens.Cell) bool { return c.Char != ' ' }); side >= 0 && r[side].Char == '┃' {
-			r = r[:edge(r, side)]
-			for len(r) > 0 && r[len(r)-1].Char == ' ' {
-				r = r[:len(r)-1]
-			}
-			cut[i] = r
-		}
-	}
-	return cut
 }
 
 var (
@@ -125,69 +109,13 @@ func edge(r screens.Row, side int) int {
 	return len(r)
 }
 
-// dialogs recognizes a dialog by its title; the key that closes it stands at the right of it.
+// dialogs recognizes a dialog by its title; the key that closes it stands at the right of it. Hooks tell
+// the words of a question, and the channel its answers.
 var dialogs = []screens.Dialog{
-	screens.AsksInTurn(`^ *┃ +△ Permission required(?s:.*?)^ *┃ +\$ ([^\n]+)`, "asks for permission: $1"),
-	screens.AsksInTurn(`^ *┃ +△ Always allow\n(?s:.*?)^ *┃ +- ((?:[^\n]+\n *┃ +- )*[^\n]+)`, alwaysAllow+"$1"),
-	screens.AsksInTurn(`^ *┃  ([^\n┃]+\?)\n *┃ *\n *┃  1\. `, "$1"),
+	screens.Asks(`^ *┃ +△ Permission required\b`, "asks for permission"),
+	screens.Asks(`^ *┃ +△ Always allow\b`, "asks whether to allow always"),
+	screens.Asks(`^ *┃  ([^\n┃]+\?)[^\n]*\n *┃[^\n]*\n *┃  1\. `, "$1"),
 	screens.Asks(`^ +Select model +esc( |$)`, "asks to choose a model"),
 	screens.Asks(`^ +Sessions +esc( |$)`, "asks which conversation to resume"),
 	screens.Asks(`^ +\S[^\n]* {3,}esc(/enter)?( |$)`, "a menu is open"),
-}
-
-// alwaysAllow begins paw's words for the question that follows "Allow always".
-const alwaysAllow = "asks whether to allow always: "
-
-// permission matches the answers to a permission, side by side; confirmation those to the question
-// after "Allow always".
-var (
-	permission   = lazyregexp.New(`^ *┃ +(Allow once) +(Allow always) +(Reject)\b`)
-	confirmation = lazyregexp.New(`^ *┃ +(Confirm) +(Cancel)\b`)
-)
-
-// dialogIn recognizes a dialog, in which the arrow keys select and Enter takes an option.
-func dialogIn(rows []screens.Row) cli.Screen {
-	text, answers := screens.TextOf(rows), permission
-	if strings.HasPrefix(screens.AskedIn(text, dialogs, nil).Dialog, alwaysAllow) {
-		answers = confirmation
-	}
-	var options []cli.Option
-	for _, r := range rows { // the last one that has them counts
-		if found := sideBySide(r, answers); found != nil {
-			options = found
-		}
-	}
-	seen := screens.AskedIn(text, dialogs, options)
-	seen.Dialog = strings.ReplaceAll(seen.Dialog, " ┃ - ", ", ") // the items of a list
-	if q := seen.Question; q != nil {
-		q.ByArrows("Right", "Left")
-		always, confirms := strings.CutPrefix(seen.Dialog, alwaysAllow)
-		if q.Text, q.Confirms = seen.Dialog, confirms; confirms {
-			q.Options[0].About = "allow always: " + always
-		}
-	}
-	return seen
-}
-
-// sideBySide returns the answers in a row, nil where there are none: the selected one has another
-// background.
-func sideBySide(r screens.Row, answers lazyregexp.Regexp) []cli.Option {
-	text := r.String()
-	found := answers().FindStringSubmatchIndex(text)
-	if found == nil {
-		return nil
-	}
-	plain := r[strings.IndexRune(text, '┃')+1].Ground // only spaces stand before it
-	var options []cli.Option
-	selected := 0
-	for i := 2; i < len(found); i += 2 {
-		o := cli.Option{Label: text[found[i]:found[i+1]], Selected: r[utf8.RuneCountInString(text[:found[i]])].Ground != plain}
-		if options = append(options, o); o.Selected {
-			selected++
-		}
-	}
-	if selected != 1 {
-		return nil
-	}
-	return options
 }

@@ -2,7 +2,6 @@ package pi
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -24,14 +23,14 @@ type record struct {
 }
 
 type message struct {
-	Role    string  `json:"role"`
-	Content content `json:"content"`
-	CallID  string  `json:"toolCallId"` // of a toolResult
-	Stop    string  `json:"stopReason"`
-	Error   string  `json:"errorMessage"`
-	Usage   usage   `json:"usage"`
-	Command string  `json:"command"` // of a bashExecution
-	Output  string  `json:"output"`
+	Role    string        `json:"role"`
+	Content records.Parts `json:"content"`
+	CallID  string        `json:"toolCallId"` // of a toolResult
+	Stop    string        `json:"stopReason"`
+	Error   string        `json:"errorMessage"`
+	Usage   usage         `json:"usage"`
+	Command string        `json:"command"` // of a bashExecution
+	Output  string        `json:"output"`
 }
 
 type usage struct {
@@ -42,41 +41,6 @@ type usage struct {
 	Cost       struct {
 		Total float64 `json:"total"` // US dollars, 0 also where pi knows no price
 	} `json:"cost"`
-}
-
-// content is a text or a list of parts.
-type content []part
-
-type part struct {
-	Type      string          `json:"type"` // text, thinking, toolCall or image
-	Text      string          `json:"text"`
-	ID        string          `json:"id"`
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"`
-}
-
-// UnmarshalJSON reads a list of parts; a text becomes a list of one.
-func (c *content) UnmarshalJSON(data []byte) error {
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		*c = content{{Type: "text", Text: text}}
-		return nil
-	}
-	return json.Unmarshal(data, (*[]part)(c))
-}
-
-// text joins the texts; an image becomes "[file]".
-func (c content) text() string {
-	var texts []string
-	for _, p := range c {
-		switch p.Type {
-		case "text":
-			texts = append(texts, p.Text)
-		case "image":
-			texts = append(texts, "[file]")
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // History reads the branch of the conversation with which pi would go on.
@@ -97,17 +61,13 @@ func (p driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 // add turns a record into messages.
 func add(t *records.Talk, r record) {
 	m, at := r.Message, r.Timestamp
-	switch r.Type {
-	case "message":
-	case "model_change", "thinking_level_change", "usage", "compaction", "context_edit", "branch_summary", "custom", "custom_message", "label", "session_info":
-		return
-	default:
+	if r.Type != "message" {
 		t.Strange(r.Type, len(m.Content) > 0)
 		return
 	}
 	switch m.Role {
 	case "user":
-		t.Say(history.RoleUser, at, m.Content.text())
+		t.Say(history.RoleUser, at, m.Content.Words())
 	case "assistant":
 		var calls []history.ToolCall
 		for _, p := range m.Content {
@@ -115,7 +75,7 @@ func add(t *records.Talk, r record) {
 				calls = append(calls, history.ToolCall{ID: p.ID, Name: p.Name, Arguments: records.CompactJSON(p.Arguments)})
 			}
 		}
-		t.Answer(at, m.Content.text(), calls)
+		t.Answer(at, m.Content.Words(), calls)
 		switch m.Stop {
 		case "aborted":
 			t.Notice(at, records.StoppedByUser)
@@ -123,7 +83,7 @@ func add(t *records.Talk, r record) {
 			t.Notice(at, m.Error)
 		}
 	case "toolResult":
-		t.Result(at, m.CallID, m.Content.text())
+		t.Result(at, m.CallID, m.Content.Words())
 	case "bashExecution": // a shell command of the user
 		t.Notice(at, "$ "+m.Command+"\n"+m.Output)
 	case "system", "custom", "branchSummary", "compactionSummary":

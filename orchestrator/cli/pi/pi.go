@@ -161,7 +161,7 @@ func (l streamLine) Tell(t *streams.Turn) {
 	case l.Message.Error != "":
 		t.Failed.Message, t.Shown = l.Message.Error, l.Message.Error+"\n"
 	default:
-		t.Failed.Message, t.Answer = "", l.Message.Content.text()
+		t.Failed.Message, t.Answer = "", l.Message.Content.Words()
 		if t.Answer != "" {
 			t.Shown = t.Answer + "\n"
 		}

@@ -45,7 +45,7 @@ func (driver) Screen(s cli.Screenshot) cli.Screen {
 	case menu().MatchString(text):
 		seen := cli.Screen{Dialog: "a menu is open"}
 		if title, options := pickable(rows); options != nil { // the arrow keys select and Enter takes an option
-			seen = cli.Screen{Dialog: title, Question: &cli.Question{Text: title, Options: options, Onward: "Down", Back: "Up", Outside: title == trusts}}
+			seen = cli.Screen{Dialog: title, Question: &cli.Question{Text: title, Options: options, Outside: title == trusts}}
 		}
 		return seen
 	}

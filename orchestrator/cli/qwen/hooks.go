@@ -174,8 +174,8 @@ func ending(path string, began time.Time) (e turn.Event, lag time.Duration, told
 		case told:
 		case line.failed():
 			end(turn.KindError, event.Message, 0)
-		case line.Type == "assistant" && len(line.Message.Parts.Calls()) == 0:
-			said, answer = true, line.Message.Parts.Text()+answer
+		case line.Type == "assistant" && len(line.Message.Parts.calls()) == 0:
+			said, answer = true, line.Message.Parts.text()+answer
 		case said && strings.HasSuffix(event.Name, ".api_response"):
 			end(turn.KindEnd, answer, flush)
 		}

@@ -14,7 +14,6 @@ import (
 	"paw/orchestrator/cli/internal/prompts"
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/screens"
-	"paw/session/history"
 )
 
 // Driver is the driver of qwen.
@@ -80,64 +79,6 @@ func (q driver) Literal(prompt string) (string, error) {
 // Headless has qwen speak ACP.
 func (q driver) Headless(s cli.Spec) (cli.Command, error) {
 	return q.Command(s, cli.Command{Argv: append([]string{s.Executable, "--acp"}, s.Args...)})
-}
-
-// History reads the branch of the chat with which qwen would go on.
-func (q driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []record
-	var nodes []records.BranchNode
-	t, err := records.ReadTalk(ctx, q, s, func(r record) {
-		all, nodes = append(all, r), append(nodes, records.BranchNode{ID: r.UUID, Parent: r.Parent, Prompt: r.Type == "user"})
-	})
-	for _, i := range records.LastBranch(nodes, len(nodes)-1) {
-		add(&t, all[i])
-	}
-	return t.Transcript, err
-}
-
-// record is a line of a chat file.
-type record struct {
-	Type      string    `json:"type"`
-	Subtype   string    `json:"subtype"`
-	UUID      string    `json:"uuid"`
-	Parent    string    `json:"parentUuid"`
-	Timestamp time.Time `json:"timestamp"`
-	Message   struct {
-		Parts records.ModelParts `json:"parts"`
-	} `json:"message"`
-	Payload struct {
-		Event struct {
-			Name      string `json:"event.name"`
-			ErrorType string `json:"error_type"`
-			Message   string `json:"error_message"`
-		} `json:"uiEvent"`
-	} `json:"systemPayload"`
-}
-
-// add turns a record into messages.
-func add(t *records.Talk, r record) {
-	switch r.Type {
-	case "user":
-		role := history.RoleUser
-		if r.Subtype != "" {
-			role = history.RoleSystem // qwen prompts itself, for example at the end of a background task
-		}
-		t.Say(role, r.Timestamp, r.Message.Parts.Text())
-	case "assistant":
-		t.Answer(r.Timestamp, r.Message.Parts.Text(), r.Message.Parts.Calls())
-	case "tool_result":
-		t.Responses(r.Timestamp, r.Message.Parts)
-	case "system":
-		switch e := r.Payload.Event; {
-		case e.Name != "qwen-code.api_error":
-		case e.ErrorType == "APIUserAbortError":
-			t.Notice(r.Timestamp, records.StoppedByUser)
-		default:
-			t.Notice(r.Timestamp, e.Message)
-		}
-	default:
-		t.Strange(r.Type, len(r.Message.Parts) > 0)
-	}
 }
 
 // Uses reads the whole chat file, including what a rewind has taken back.

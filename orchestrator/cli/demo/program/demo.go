@@ -46,8 +46,7 @@ const (
 //
 // Variables make it behave like other agents: with DEMO_IGNORE_HUP=1 it survives its terminal, and
 // only SIGTERM ends it; with DEMO_PUT_BACK=1 a prompt that is interrupted before any answer is put
-// back into the input line; with DEMO_DEAF=1 it draws its input line before it reads from the
-// terminal, and loses the first paste.
+// back into the input line.
 func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
 	o, err := parseOptions(args)
 	switch {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"syscall"
-	"time"
 
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/plain"
@@ -22,9 +21,6 @@ func (a *agent) interactive(begin plain.Entry, o options, signals <-chan os.Sign
 		return d.Code
 	}
 	a.record.Emit(begin) // pasted prompts are taken from here on
-	if cli.Getenv(a.env, "DEMO_DEAF") == "1" {
-		deaf(d)
-	}
 	d.Print("demo agent in " + a.dir + "\nconversation " + a.record.ID + "\n")
 	if d.Typed() {
 		d.Print("Type anything; /help shows what else I can do.\n")
@@ -54,19 +50,4 @@ func (a *agent) trusted(d *plain.Dialogue, signals <-chan os.Signal) bool {
 			}
 		}
 	}
-}
-
-// emptyScreen is how long the screen stays empty before everything is drawn anew.
-const emptyScreen = 500 * time.Millisecond
-
-// deaf shows an input line, loses the first paste, and draws everything anew.
-func deaf(d *plain.Dialogue) {
-	d.Print("> ")
-	for chunk := range d.Chunks {
-		if bytes.HasSuffix(chunk, []byte(plain.PasteEnd)) {
-			break
-		}
-	}
-	d.Print("\x1b[2J\x1b[H")
-	time.Sleep(emptyScreen)
 }

@@ -62,7 +62,7 @@ func ObserveFile(file string, s cli.Spec, last *turn.Record) (cli.Observed, erro
 		if e.Kind == "" || open && last.TurnID != "" && last.TurnID != id {
 			return true
 		}
-		now := cli.Observed{Known: true, At: line.Timestamp, Source: session.SourceTranscript}
+		now := cli.Observed{Known: true, Leaves: line.Code != nil, At: line.Timestamp, Source: session.SourceTranscript}
 		switch ended := e.Kind == turn.KindEnd || e.Kind == turn.KindError || e.Kind == turn.KindInterrupt; {
 		case e.Kind == turn.KindSessionStart, e.Kind == turn.KindSessionEnd:
 			seen, left = now, true

@@ -30,7 +30,7 @@ const (
 // What a terminal puts around what it pastes.
 const (
 	pasteBegin = "\x1b[200~"
-	PasteEnd   = "\x1b[201~"
+	pasteEnd   = "\x1b[201~"
 )
 
 // decoder turns the bytes of a terminal into keys, however the bytes are split into chunks.
@@ -67,7 +67,7 @@ func (d *decoder) settle() {
 // returns.
 func (d *decoder) inPaste(b byte) {
 	d.paste = append(d.paste, b)
-	if text, ended := bytes.CutSuffix(d.paste, []byte(PasteEnd)); ended {
+	if text, ended := bytes.CutSuffix(d.paste, []byte(pasteEnd)); ended {
 		d.add(keyPaste, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(text)))
 		d.pasting, d.paste = false, nil
 	}

@@ -32,7 +32,7 @@ const (
 	Answered    = "answered"   // ID, Question, Answer
 	TurnEnded   = "turn_end"   // Answer: all the agent's texts
 	Interrupted = "interrupted"
-	Failed      = "error" // Error, and Until for a usage limit
+	Failed      = "error" // Error, Until for a usage limit, and Code if the program ends with the turn
 	Exited      = "exit"  // Code
 )
 

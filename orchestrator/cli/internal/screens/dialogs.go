@@ -51,7 +51,7 @@ func AskedIn(text string, all []Dialog, options []cli.Option) cli.Screen {
 			seen.Question = &cli.Question{Text: seen.Dialog, Options: options, Outside: d.listed}
 		}
 		if seen.Listed() {
-			seen.Question.ByArrows("Down", "Up")
+			seen.Question.ByArrows()
 		}
 		return seen
 	}

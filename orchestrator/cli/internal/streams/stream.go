@@ -8,6 +8,7 @@ import (
 
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/questions"
+	"paw/orchestrator/cli/internal/records"
 	"paw/session/turn"
 )
 
@@ -59,7 +60,7 @@ func ToolLine(tool string, input json.RawMessage) string {
 type Message struct {
 	Type    string `json:"type"`
 	Message struct {
-		Content json.RawMessage `json:"content"`
+		Content records.Parts `json:"content"`
 	} `json:"message"`
 	Subtype string `json:"subtype"`
 	IsError bool   `json:"is_error"`
@@ -70,14 +71,7 @@ type Message struct {
 func (m Message) Tell(t *Turn) {
 	switch m.Type {
 	case "assistant":
-		var blocks []struct {
-			Type  string          `json:"type"`
-			Text  string          `json:"text"`
-			Name  string          `json:"name"`
-			Input json.RawMessage `json:"input"`
-		}
-		_ = json.Unmarshal(m.Message.Content, &blocks)
-		for _, block := range blocks {
+		for _, block := range m.Message.Content {
 			switch block.Type {
 			case "text":
 				t.Shown += block.Text + "\n"
