@@ -274,7 +274,7 @@ func Nearest(name string, candidates []string) string {
 			continue
 		}
 		d := distance(strings.ToLower(name), strings.ToLower(candidate))
-		if d > (max(len(name), len(candidate))+2)/3 || d > 0 && d >= min(len(name), len(candidate)) {
+		if d > max(1, max(len(name), len(candidate))/3) || d > 0 && d >= min(len(name), len(candidate)) {
 			continue
 		}
 		if bestDistance < 0 || d < bestDistance {

@@ -81,7 +81,7 @@ func TestUnknownKeysAreFoundWhereTheyStand(t *testing.T) {
 		{"without its table", "«setup = 'x'\n", "setup", "worktree.setup", ""},
 		{"like one of another table", "[notify]\n«when = 'x'\n", "notify.when", "", "unknown key notify.when"},
 		{"like none", "«colour_scheme = 'x'\n", "colour_scheme", "", "unknown key colour_scheme"},
-		{"quoted", "worktree.«\"co pi\" = []\n", `worktree."co pi"`, "worktree.copy", `unknown key worktree."co pi"`},
+		{"quoted", "worktree.«\"co py\" = []\n", `worktree."co py"`, "worktree.copy", `unknown key worktree."co py"`},
 		{"empty", "«\"\" = []\n", `""`, "", `unknown key ""`},
 		{"escape sequence", "«\"a\\u001b[2K\" = []\n", `"a\x1b[2K"`, "", `unknown key "a\x1b[2K"`},
 		{"after a long text", "worktree.setup = '''\n[no.table]\ncopi = 1\n'''\n«copi = 1\n", "copi", "worktree.copy", ""},

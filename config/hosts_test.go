@@ -99,3 +99,15 @@ func TestHostsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A host is checked before it is saved, as it is when it is read.
+func TestCheckHost(t *testing.T) {
+	for destination, want := range map[string]string{"me@box": "", "-oProxyCommand=x": "not a name that ssh knows", "a b": "not a name that ssh knows"} {
+		if err := CheckHost("gpu", Host{SSH: destination}); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", destination, err)
+		}
+	}
+	if err := CheckHost("a:b", Host{SSH: "box"}); err == nil || !strings.Contains(err.Error(), "not the name of a host") {
+		t.Error(err)
+	}
+}

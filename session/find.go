@@ -52,55 +52,35 @@ func (st Store) list(dir string) (sessions []*Session, unreadable []error, err e
 	return sessions, unreadable, nil
 }
 
-// FindByRepo returns the session that path belongs to: path, with symlinks resolved, is or lies
-// inside the session's main worktree, its common git directory, or the worktree of one of its
-// agents. The innermost directory wins, so an agent's worktree belongs to its own session even if
-// the repository has several. The search upwards ends at the root of the worktree that path is in.
-// FindByRepo returns nil for no session and an *AmbiguousError for several; unreadable records are
-// skipped.
-func (st Store) FindByRepo(path string) (*Session, error) {
-	if path == "" {
-		return nil, nil
-	}
-	start, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	if real, err := filepath.EvalSymlinks(start); err == nil {
-		start = real
-	}
+// At returns the sessions of the first of some directories that belongs to any: the main worktree, the common git directory or the
+// worktree of an agent. Symlinks in the directories are resolved. Unreadable records are skipped.
+func (st Store) At(places ...string) (here []*Session, err error) {
 	sessions, _, err := st.List()
-	if err != nil {
-		return nil, err
-	}
-	roots := rootsOf(sessions)
-	owners := innermost(start, roots, func(dir, root string) bool { return dir == root })
-	if len(owners) == 0 { // paths in records are resolved: only a link, or another case of letters, needs a look at every worktree
-		owners = innermost(start, roots, sameFile)
-	}
-	switch len(owners) {
-	case 0:
-		return nil, nil
-	case 1:
-		return owners[0], nil
-	}
-	return nil, &AmbiguousError{Path: path, Sessions: owners}
-}
-
-// innermost returns the owners of the first directory that is the root of a session, from dir up to the root of the worktree
-// around it.
-func innermost(dir string, roots []root, same func(dir, root string) bool) (owners []*Session) {
-	for {
-		for _, r := range roots {
-			if same(dir, r.path) && !slices.Contains(owners, r.owner) {
-				owners = append(owners, r.owner)
+	// Paths in records are resolved: only a link, or another case of letters, needs a look at every worktree.
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, sameFile} {
+		for _, place := range places {
+			for _, s := range sessions {
+				if place != "" && slices.ContainsFunc(s.roots(), func(root string) bool { return same(place, root) }) {
+					here = append(here, s)
+				}
+			}
+			if len(here) > 0 {
+				return here, nil
 			}
 		}
-		if len(owners) > 0 || dir == filepath.Dir(dir) || isWorktree(dir) {
-			return owners
-		}
-		dir = filepath.Dir(dir)
 	}
+	return nil, err
+}
+
+// roots returns the directories that belong to a session.
+func (s *Session) roots() (roots []string) {
+	for _, path := range []string{s.RepoPath, s.GitCommonDir} {
+		roots = append(roots, filepath.Clean(path))
+	}
+	for i := range s.Agents {
+		roots = append(roots, filepath.Clean(s.Agents[i].WorktreePath))
+	}
+	return slices.DeleteFunc(roots, func(path string) bool { return path == "." })
 }
 
 // recordsAmong returns the names of the records in a folder. Other files are temporary ones, corrupt
@@ -134,36 +114,9 @@ func Among(sessions []*Session) *Session {
 	return meant
 }
 
-// root is a directory that belongs to a session.
-type root struct {
-	path  string
-	owner *Session
-}
-
-func rootsOf(sessions []*Session) []root {
-	var roots []root
-	for _, s := range sessions {
-		paths := []string{s.RepoPath, s.GitCommonDir}
-		for i := range s.Agents {
-			paths = append(paths, s.Agents[i].WorktreePath)
-		}
-		for _, path := range paths {
-			if path != "" {
-				roots = append(roots, root{path: filepath.Clean(path), owner: s})
-			}
-		}
-	}
-	return roots
-}
-
 // sameFile reports whether two paths are the same directory: under a symlink, or on a file system that ignores case.
 func sameFile(a, b string) bool {
 	one, err := os.Stat(a)
 	other, missing := os.Stat(b)
 	return err == nil && missing == nil && os.SameFile(one, other)
-}
-
-func isWorktree(dir string) bool {
-	_, err := os.Lstat(filepath.Join(dir, ".git"))
-	return err == nil
 }

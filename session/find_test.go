@@ -1,9 +1,9 @@
 package session
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -60,58 +60,54 @@ func mkdir(t *testing.T, parts ...string) string {
 	return dir
 }
 
-func (w world) mustFind(t *testing.T, path, want string) {
-	t.Helper()
-	s, err := w.st.FindByRepo(path)
-	got := ""
-	if s != nil {
-		got = s.Name
+func names(sessions []*Session) []string {
+	var out []string
+	for _, s := range sessions {
+		out = append(out, s.Name)
 	}
-	if err != nil || got != want {
-		t.Errorf("%s: got %q, %v, want %q", path, got, err, want)
+	return out
+}
+
+// mustFind wants some sessions, with blanks between, of the first of several directories that has one.
+func (w world) mustFind(t *testing.T, want string, places ...string) {
+	t.Helper()
+	here, err := w.st.At(places...)
+	if got := strings.Join(names(here), " "); err != nil || got != want {
+		t.Errorf("%s: got %q, %v, want %q", places, got, err, want)
 	}
 }
 
-func TestFindByRepo(t *testing.T) {
+func TestAt(t *testing.T) {
 	w := newWorld(t)
-	links := t.TempDir()
-	link := func(name, to string) string {
-		path := filepath.Join(links, name)
-		if err := os.Symlink(to, path); err != nil {
-			t.Fatal(err)
-		}
-		return path
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(w.one, link); err != nil {
+		t.Fatal(err)
 	}
-	toOne := link("one", w.one)
-	w.mustFind(t, w.one, "app")
-	w.mustFind(t, w.one+"/", "app")
-	w.mustFind(t, filepath.Join(w.one, "deep", "er"), "app")
-	w.mustFind(t, filepath.Join(w.one, "deep", "er", "not", "yet"), "app")
-	w.mustFind(t, filepath.Join(w.one, ".git"), "app")
-	w.mustFind(t, filepath.Join(w.one, ".git", "worktrees"), "app")
-	w.mustFind(t, toOne, "app")
-	w.mustFind(t, filepath.Join(toOne, "deep"), "app")
-	w.mustFind(t, link("deep", filepath.Join(w.one, "deep", "er")), "app")
-	w.mustFind(t, w.claude, "app")
-	w.mustFind(t, filepath.Join(w.codex, "src", "pkg"), "app")
-	w.mustFind(t, link("claude", w.claude), "app")
-	w.mustFind(t, w.two, "app_2")
-	w.mustFind(t, w.elsewhere, "app_2")
+	for _, place := range []string{w.one, filepath.Join(w.one, ".git"), link, w.claude, w.codex} {
+		w.mustFind(t, "app", place)
+	}
+	w.mustFind(t, "app_2", w.two)
+	w.mustFind(t, "app_2", w.elsewhere)
+	w.mustFind(t, "app_2", "", filepath.Join(w.one, "deep"), w.elsewhere, w.one)
 
-	w.mustFind(t, "", "")
-	w.mustFind(t, "/", "")
-	w.mustFind(t, links, "")
-	w.mustFind(t, filepath.Dir(w.one), "")    // above a repository
-	w.mustFind(t, filepath.Dir(w.claude), "") // above a worktree
-	w.mustFind(t, w.one+"2", "")              // only the beginning is the same
+	w.mustFind(t, "")
+	w.mustFind(t, "", "", "/", filepath.Dir(w.one), filepath.Dir(w.claude), filepath.Join(w.one, "deep"), w.one+"2")
 
-	t.Chdir(filepath.Join(w.one, "deep"))
-	w.mustFind(t, ".", "app")
-	w.mustFind(t, "../..", "")
+	bare := mkdir(t, t.TempDir(), "app.git")
+	s := minimal("bare", "")
+	s.GitCommonDir = bare
+	mustSave(t, w.st, s)
+	w.mustFind(t, "bare", bare)
+	w.mustFind(t, "app", w.one)
+
+	if err := os.RemoveAll(w.claude); err != nil { // and is looked for by the recorded path
+		t.Fatal(err)
+	}
+	w.mustFind(t, "app", w.claude)
 }
 
 // The path in the record may be the one with the link.
-func TestFindByRepoWhenTheRecordHasALink(t *testing.T) {
+func TestAtWhenTheRecordHasALink(t *testing.T) {
 	w := newWorld(t)
 	real := mkdir(t, t.TempDir(), "repo")
 	link := filepath.Join(t.TempDir(), "link")
@@ -119,77 +115,30 @@ func TestFindByRepoWhenTheRecordHasALink(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.save(t, "linked", link)
-	w.mustFind(t, real, "linked")
-	w.mustFind(t, link, "linked")
+	w.mustFind(t, "linked", real)
+	w.mustFind(t, "linked", link)
 }
 
-// The worktree is gone, and someone looks for its session by the recorded path.
-func TestFindByRepoOfAMissingWorktree(t *testing.T) {
-	w := newWorld(t)
-	if err := os.RemoveAll(w.claude); err != nil {
-		t.Fatal(err)
-	}
-	w.mustFind(t, w.claude, "app")
-	w.mustFind(t, w.codex, "app")
-}
-
-// With two sessions in a repository only the main worktree is ambiguous; an agent's worktree has one session.
-func TestFindByRepoNamesTheSeveral(t *testing.T) {
+// With two sessions in a repository only the main worktree has both; an agent's worktree has one session.
+func TestAtNamesTheSeveral(t *testing.T) {
 	w := newWorld(t)
 	own := mkdir(t, filepath.Dir(w.one), "app.paw", "another", "claude")
 	w.save(t, "another", w.one, own)
-	for _, path := range []string{w.one, filepath.Join(w.one, "deep"), filepath.Join(w.one, ".git")} {
-		s, err := w.st.FindByRepo(path)
-		var several *AmbiguousError
-		if s != nil || !errors.As(err, &several) || !cmp.Equal(names(several.Sessions), []string{"another", "app"}) {
-			t.Errorf("%s: got %v, %v", path, s, err)
-		}
-	}
-	w.mustFind(t, own, "another")
-	w.mustFind(t, w.claude, "app")
+	w.mustFind(t, "another app", w.one)
+	w.mustFind(t, "another app", filepath.Join(w.one, ".git"))
+	w.mustFind(t, "another", own, w.one)
+	w.mustFind(t, "app", w.claude, w.one)
 }
 
-// A repository inside another, such as one inside a home directory under git, is not the outer one's.
-func TestFindByRepoStopsAtAnotherRepository(t *testing.T) {
+func TestAtPassesOverWhatItCannotRead(t *testing.T) {
 	w := newWorld(t)
-	inner := mkdir(t, w.one, "vendor", "lib")
-	mkdir(t, inner, ".git")
-	mkdir(t, inner, "src")
-	w.mustFind(t, inner, "")
-	w.mustFind(t, filepath.Join(inner, "src"), "")
-	w.mustFind(t, filepath.Dir(inner), "app")
-	w.save(t, "inner", inner)
-	w.mustFind(t, filepath.Join(inner, "src"), "inner")
-}
-
-func TestFindByRepoOfABareRepository(t *testing.T) {
-	w := newWorld(t)
-	bare := mkdir(t, t.TempDir(), "app.git")
-	s := minimal("bare", "")
-	s.GitCommonDir = bare
-	mustSave(t, w.st, s)
-	w.mustFind(t, bare, "bare")
-	w.mustFind(t, filepath.Join(bare, "refs"), "bare")
-	w.mustFind(t, w.one, "app")
-}
-
-func TestFindByRepoPassesOverWhatItCannotRead(t *testing.T) {
-	w := newWorld(t)
+	w.mustFind(t, "", t.TempDir())
 	mustWrite(t, w.st, "aaa", "{")
 	mustWrite(t, w.st, "bbb", "")
 	mustWrite(t, w.st, "ccc", `{"version": 2}`)
-	w.mustFind(t, w.one, "app")
-	w.mustFind(t, t.TempDir(), "")
-}
-
-func TestFindByRepoWithoutSessions(t *testing.T) {
-	st := newStore(t)
-	if s, err := st.FindByRepo(t.TempDir()); s != nil || err != nil {
-		t.Errorf("without a folder: got %v, %v", s, err)
-	}
-	mkdir(t, st.Dir)
-	if s, err := st.FindByRepo(t.TempDir()); s != nil || err != nil {
-		t.Errorf("with an empty folder: got %v, %v", s, err)
+	w.mustFind(t, "app", w.one)
+	if here, err := newStore(t).At(w.one); len(here) > 0 || err != nil {
+		t.Errorf("without a folder: got %v, %v", here, err)
 	}
 }
 
@@ -256,8 +205,8 @@ func TestAmong(t *testing.T) {
 func TestSessionIsFoundWhateverItsPathsAreCalled(t *testing.T) {
 	w := newWorld(t)
 	odd := mkdir(t, w.one, "..", "odd <&> \"name\"\t\u2028 é")
-	agent := mkdir(t, odd, "agent", "src")
-	w.save(t, "odd", odd, filepath.Dir(agent))
-	w.save(t, "outer", filepath.Dir(odd))
-	w.mustFind(t, agent, "odd")
+	agent := mkdir(t, odd, "agent")
+	w.save(t, "odd", odd, agent)
+	w.mustFind(t, "odd", odd)
+	w.mustFind(t, "odd", agent)
 }

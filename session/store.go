@@ -272,21 +272,3 @@ func (e *TakenError) Error() string {
 	}
 	return fmt.Sprintf("session %s: name is taken by the session of %s", e.Name, e.RepoPath)
 }
-
-// AmbiguousError says that FindByRepo found several sessions.
-type AmbiguousError struct {
-	Path     string
-	Sessions []*Session // the sessions that fit, sorted by name
-}
-
-func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("%s: several sessions: %s", e.Path, strings.Join(names(e.Sessions), ", "))
-}
-
-func names(sessions []*Session) []string {
-	var out []string
-	for _, s := range sessions {
-		out = append(out, s.Name)
-	}
-	return out
-}

@@ -112,7 +112,7 @@ func newFetching(a *invocation) *cobra.Command {
 func newState(a *invocation) *cobra.Command {
 	var newest bool
 	cmd := &cobra.Command{Use: "__state AGENT[@N]...", Hidden: true, RunE: func(cmd *cobra.Command, args []string) error {
-		h, s, agents, numbers, err := a.namedTurns(cmd, args)
+		h, s, agents, numbers, err := a.agentsAndTurns(cmd, args)
 		if err != nil {
 			return err
 		}

@@ -12,24 +12,18 @@ import (
 	"paw/orchestrator/errs"
 )
 
-// otherFlags maps flags of other programs to the flags that paw has instead.
+// otherFlags maps flags of other programs, or such a flag of one command, to the flag that paw has instead, "" for none: what stands
+// behind such a flag is a word of its own.
 var otherFlags = map[string]string{
-	"V": "version", "b": "branches", "c": "cli", "file": "prompt-file", "format": "json", "host": "on", "m": "message", "no-color": "color=never",
-	"no-colour": "color=never", "o": "json", "output": "json", "session": "name", "t": "timeout", "tail": "most",
+	"V": "version", "agent": "", "b": "branches", "c": "cli", "file": "prompt-file", "format": "json", "host": "on", "m": "message", "no-color": "color=never",
+	"no-colour": "color=never", "o": "json", "output": "json", "session": "name", "t": "timeout", "tail": "most", "target": "", "to": "",
+	"attach t": "", "diff cached": "", "diff p": "", "diff staged": "", "land no-ff": "as=merge", "land no-verify": "no-check", "land rebase": "as=commits",
+	"land squash": "", "remove r": "", "rewind hard": "", "send m": "", "send message": "", "status q": "json", "status s": "", "status v": "",
+	"stop f": "", "stop force": "", "stop y": "", "stop yes": "", "turns all": "",
 }
 
-// flagLines maps a command and a flag it lacks to what stands in the place of the flag, "" for nothing, or to a whole line in the
-// form of otherWords.
-var flagLines = map[string]string{
-	"attach r": "paw log AGENT", "diff cached": "", "diff p": "", "diff staged": "", "land no-ff": "--as=merge", "land no-verify": "--no-check",
-	"land rebase": "--as=commits", "land squash": "", "log f": "paw ui", "log follow": "paw ui", "log oneline": "paw turns AGENT",
-	"purge all": "paw status --all", "remove all": "paw purge; paw purge takes the session away, with its record and merged branches", "remove r": "",
-	"rewind hard": "", "rewind to": "", "send m": "", "send message": "", "status q": "--json", "status s": "", "status since": "paw turns --since ...", "status v": "", "stop f": "",
-	"stop force": "", "stop y": "", "stop yes": "", "turns all": "", "turns n": "paw turns",
-}
-
-// agentFlags are flags of other programs for what is the first word of paw's commands.
-var agentFlags = []string{"agent", "t", "target", "to"}
+// flagsElsewhere maps a command and a flag that it lacks to the command that has the flag.
+var flagsElsewhere = map[string]string{"status since": "turns"}
 
 // flagError says what is wrong with a flag, without the words of the flag library.
 func (g suggester) flagError(cmd *cobra.Command, err error) error {
@@ -43,8 +37,8 @@ func (g suggester) flagError(cmd *cobra.Command, err error) error {
 		return usagef(cmd, "--%s: needs a value", bare.GetFlag().Name)
 	case errors.As(err, &wrong):
 		e := usagef(cmd, "--%s %s: %s", wrong.GetFlag().Name, wrong.GetValue(), wantedValue(wrong.GetFlag().Value.Type()))
-		if number := wrong.GetValue(); wrong.GetFlag().Value.Type() == "duration" && strings.Trim(number, "0123456789") == "" { // without its unit
-			e.Hints = slices.DeleteFunc([]string{g.retyped(number, number+"s"), g.retyped(number, number+"m")}, func(line string) bool { return line == "" })
+		if number := wrong.GetValue(); wrong.GetFlag().Value.Type() == "duration" && strings.Trim(number, "0123456789") == "" {
+			e.Instead = errs.Instead{Of: number, By: number + "s"}
 		}
 		return e
 	}
@@ -63,76 +57,58 @@ func (g suggester) noSuchFlag(cmd *cobra.Command, absent *pflag.NotExistError) e
 		return g.unknownCommand(cmd, words)
 	}
 	e := usagef(cmd, "%s: %s has no such flag", typed, cmd.CommandPath())
-	line, known := flagLines[cmd.Name()+" "+name]
-	near := nearFlag(cmd, name)
+	by, known := otherFlag(cmd, name)
+	if near := nearest(name, flagNames(cmd)); !known && len(near) == 1 {
+		by, known = near[0], true
+	}
+	at := slices.IndexFunc(g.typed, func(word string) bool {
+		return word == typed || strings.HasPrefix(word, typed+"=") || by == "" && word == "-"+absent.GetSpecifiedShortnames() // as in -rf
+	})
+	other, elsewhere := flagsElsewhere[cmd.Name()+" "+name]
 	switch {
-	case strings.HasPrefix(line, "paw "):
-		g.fillIn(e, line, words[1:])
-	case known:
-		g.replace(e, cmd, typed, line)
-	case near != "":
-		e.Message += fmt.Sprintf(" (did you mean --%s?)", near)
-		g.replace(e, cmd, typed, "--"+near)
-	case slices.Contains(agentFlags, name) && strings.Contains(cmd.Use, "AGENT"):
-		g.replace(e, cmd, typed, "AGENT")
+	case elsewhere:
+		e.Hints = []string{g.changed(slices.Index(g.typed, cmd.CalledAs()), 1, other)}
 	case name == "C":
 		e.Message += "; it is about the place that you stand in"
+	case known && at >= 0:
+		if by != "" {
+			e.Message += fmt.Sprintf(" (did you mean --%s?)", by)
+		}
+		e.Hints = []string{g.withFlag(cmd, at, by)}
 	}
 	return e
 }
 
-// replace sets the hint of an error to the typed command line with by in place of a flag: the value of the flag alone if by is "", and
-// that value where the agent is named if by is AGENT. Nothing is suggested where another word than an agent would then be first.
-func (g suggester) replace(e *errs.Error, cmd *cobra.Command, flag, by string) {
-	i := slices.IndexFunc(g.typed, func(word string) bool {
-		return word == flag || strings.HasPrefix(word, flag+"=") || letters(word) && letters(flag) && strings.Contains(word, flag[1:])
-	})
-	if i < 0 {
-		return
-	}
-	_, value, joined := strings.Cut(g.typed[i], "=")
-	words, behind, at := slices.Clone(g.typed[:i]), g.typed[i+1:], slices.Index(g.typed, cmd.CalledAs())+1
-	next := len(behind) > 0 && !strings.HasPrefix(behind[0], "-")
-	meant := cmd.Flags().Lookup(strings.TrimPrefix(by, "--"))
-	switch {
-	case by == "AGENT" && next && !joined:
-		words, behind = slices.Insert(words, at, behind[0]), behind[1:]
-	case by == "AGENT":
-		words = slices.Insert(words, at, value)
+// withFlag returns the typed line with another flag in a place, or with the value of the flag alone. See changed.
+func (g suggester) withFlag(cmd *cobra.Command, at int, by string) string {
+	_, value, joined := strings.Cut(g.typed[at], "=")
+	flag, n := cmd.Flags().Lookup(by), 1
+	switch takesNone := flag != nil && flag.NoOptDefVal != ""; {
 	case by == "" && joined:
-		words = append(words, value)
+		return g.changed(at, n, value)
 	case by == "":
-	case meant != nil && joined && meant.NoOptDefVal == "":
-		words = append(words, by+"="+value)
-	default:
-		if words = append(words, by); meant != nil && meant.NoOptDefVal != "" && next && otherFlags[strings.TrimLeft(flag, "-")] != "" { // as in -o json
-			behind = behind[1:]
-		}
+		return g.changed(at, n)
+	case joined && !takesNone:
+		by += "=" + value
+	case takesNone && at+1 < len(g.typed) && g.typed[at+1] == by: // as in -o json
+		n = 2
 	}
-	words = append(words, behind...)
-	first := slices.IndexFunc(words[at:], func(word string) bool { return !strings.HasPrefix(word, "-") })
-	if s := g.sessionHere(); by != "" && by != "AGENT" || first < 0 || len(s.Agents) == 0 || namesAgent(s, words[at+first]) {
-		e.Hints = []string{pasted(words)}
-	}
+	return g.changed(at, n, "--"+by)
 }
 
-// nearFlag returns the only flag of a command that a wrong name can mean, "" for none: the flag
-// that otherFlags names, else a flag that begins with the name or is one keystroke away.
-func nearFlag(cmd *cobra.Command, name string) string {
-	other, _, _ := strings.Cut(otherFlags[name], "=")
-	if other != "" && cmd.Flags().Lookup(other) != nil {
-		return otherFlags[name]
+// otherFlag returns the flag of a command that otherFlags has for a name.
+func otherFlag(cmd *cobra.Command, name string) (by string, known bool) {
+	if by, known = otherFlags[cmd.Name()+" "+name]; known {
+		return by, true
 	}
-	var near []string
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if len(name) > 2 && strings.HasPrefix(f.Name, name) || oneSlip(f.Name, name) {
-			near = append(near, f.Name)
-		}
-	})
-	if len(near) != 1 {
-		return ""
-	}
-	return near[0]
+	by, known = otherFlags[name]
+	flag, _, _ := strings.Cut(by, "=")
+	return by, known && (cmd.Flags().Lookup(flag) != nil || by == "" && strings.Contains(cmd.Use, "AGENT"))
+}
+
+func flagNames(cmd *cobra.Command) (names []string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return names
 }
 
 // wantedValue says which values a type of flag accepts.

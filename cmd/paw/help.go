@@ -78,11 +78,10 @@ func (p helpPrinter) help(root *cobra.Command, words []string) error {
 		return errs.New(errs.Usage, "%s: one command or topic at a time", strings.Join(words, " ")).Hint("%s --help", of.CommandPath())
 	}
 	if err != nil || of == root {
-		e := suggester(p).unknownCommand(root, words)
-		if near := nearTopic(words[0]); near != "" {
-			e.Hints = []string{"paw help " + near}
+		if near := nearTopic(root, words[0]); near != "" {
+			return errs.New(errs.Usage, "%s: no such command", words[0]).Hint("paw help %s", near)
 		}
-		return e
+		return suggester(p).unknownCommand(root, words)
 	}
 	return p.showHelp(of)
 }
@@ -211,18 +210,13 @@ func topicAbout(name string) string {
 	return about
 }
 
-// nearTopic returns the only topic that a mistyped word can mean, "" if there are several or none.
-func nearTopic(word string) string {
-	var near []string
-	for _, name := range topicNames() {
-		if strings.HasPrefix(name, word) || oneSlip(name, word) || strings.TrimSuffix(name, "s") == word {
-			near = append(near, name)
-		}
+// nearTopic returns the topic that a mistyped word means, if it can mean neither another topic nor a command.
+func nearTopic(root *cobra.Command, word string) string {
+	near := nearest(word, append(topicNames(), commandNames(root)...))
+	if len(near) == 1 && slices.Contains(topicNames(), near[0]) {
+		return near[0]
 	}
-	if len(near) != 1 {
-		return ""
-	}
-	return near[0]
+	return ""
 }
 
 // withHeads makes the headings of a help text bold: words in capitals at the begin of a line.

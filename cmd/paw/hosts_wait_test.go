@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"paw/orchestrator/children"
+	"paw/session"
 )
 
 // waiting starts paw wait in the background; out returns what the command has printed so far.
@@ -42,6 +46,30 @@ func (m *machines) asking() int {
 	m.t.Helper()
 	out, _ := exec.Command("pgrep", "-f", "^"+filepath.Join(m.root, "bin", "paw")+" __on ").Output()
 	return len(strings.Fields(string(out)))
+}
+
+// A machine ends the waits for the others when an agent there asks, when any is enough and one has finished, or when it cannot be asked.
+func TestEnough(t *testing.T) {
+	agent := func(finished bool, state session.State) *children.Waited {
+		return &children.Waited{Agents: []children.Awaited{{Finished: finished, Status: session.AgentStatus{State: state}}}}
+	}
+	for _, c := range []struct {
+		waited    *children.Waited
+		all, some bool // enough for a wait for all, and for any
+	}{
+		{agent(false, session.StateRunning), false, false},
+		{agent(false, session.StateWaitingInput), true, true},
+		{agent(true, session.StateIdle), false, true},
+		{agent(true, session.StateWaitingInput), false, true},
+	} {
+		w := machineWait{waited: c.waited}
+		if w.enough(children.WaitOptions{}) != c.all || w.enough(children.WaitOptions{Any: true}) != c.some {
+			t.Errorf("%+v", c.waited.Agents)
+		}
+	}
+	if w := (machineWait{err: errors.New("unreachable")}); !w.enough(children.WaitOptions{}) {
+		t.Error("a machine that cannot be asked is waited for")
+	}
 }
 
 // TestWaitOverMachines waits in one command for agents of this machine and of a host. The command

@@ -27,15 +27,13 @@ func (a *invocation) agentMeant(cmd *cobra.Command, h *app.App, s *session.Sessi
 	if len(s.Agents) == 1 {
 		return s.Agents[0].Name, nil
 	}
-	if cmd.Name() != "answer" {
-		return "", a.whichAgent(cmd, h, s)
-	}
-	asking := agentsThat(cmd.Context(), h, s, asksUser)
-	switch len(asking) {
-	case 0:
-		return "", errs.New(errs.Refused, "%s: no agent is asking anything", s.Name).Hint("paw status %s", s.Name)
-	case 1:
-		return asking[0], nil
+	if cmd.Name() == "answer" {
+		switch asking := agentsThat(cmd.Context(), h, s, asksUser); len(asking) {
+		case 0:
+			return "", errs.New(errs.Refused, "%s: no agent is asking anything", s.Name).Hint("paw status %s", s.Name)
+		case 1:
+			return asking[0], nil
+		}
 	}
 	return "", a.whichAgent(cmd, h, s)
 }
@@ -58,36 +56,24 @@ func agentsThat(ctx context.Context, h *app.App, s *session.Session, is func(obs
 // maxAgentHints limits the hint lines that differ only in the agent's name.
 const maxAgentHints = 3
 
-// whichAgent returns the error for a command that names none of several agents. Its hints name the
-// likeliest agents: for paw answer those with a question; for commands about work those with work
-// to review, then those that have done any.
+// whichAgent returns the error for a command that names none of several agents. Its hints name the likeliest: for paw answer agents
+// with a question, else agents with work to review, then agents that have done any.
 func (a *invocation) whichAgent(cmd *cobra.Command, h *app.App, s *session.Session) error {
 	if len(s.Agents) == 0 {
 		return errs.New(errs.Usage, "%s: has no agents", s.Name)
 	}
-	anybody := func(observe.AgentStatus) bool { return true }
-	sense := []func(observe.AgentStatus) bool{anybody}
-	switch cmd.Name() {
-	case "answer":
-		sense = []func(observe.AgentStatus) bool{asksUser}
-	case "land", "pr", "diff", "review", "seen", "check", "rewind", "bisect":
-		sense = []func(observe.AgentStatus) bool{
-			func(ag observe.AgentStatus) bool { return ag.ToReview > 0 }, func(ag observe.AgentStatus) bool { return ag.LastTurn > 0 }, anybody,
-		}
+	names := agentsThat(cmd.Context(), h, s, asksUser)
+	if cmd.Name() != "answer" {
+		names = agentsThat(cmd.Context(), h, s, func(ag observe.AgentStatus) bool { return ag.ToReview > 0 })
+		names = append(names, agentsThat(cmd.Context(), h, s, func(ag observe.AgentStatus) bool { return ag.LastTurn > 0 })...)
+		names = app.Once(append(names, app.AgentNames(s)...))
 	}
-	var names []string
-	for _, is := range sense {
-		names = app.Once(append(names, agentsThat(cmd.Context(), h, s, is)...))
+	names = names[:min(len(names), maxAgentHints)]
+	e := errs.New(errs.Usage, "which agent? %s has %s", s.Name, strings.Join(names, ", "))
+	if more := len(s.Agents) - len(names); more > 0 {
+		e.Message += fmt.Sprintf(" and %d more", more)
 	}
-	if len(names) == 0 {
-		names = app.AgentNames(s)
-	}
-	listed := strings.Join(names[:min(len(names), maxAgentHints)], ", ")
-	if more := len(s.Agents) - min(len(names), maxAgentHints); more > 0 {
-		listed += fmt.Sprintf(" and %d more", more)
-	}
-	e := errs.New(errs.Usage, "which agent? %s has %s", s.Name, listed)
-	for _, name := range names[:min(len(names), maxAgentHints)] {
+	for _, name := range names {
 		e = e.Hint("%s", a.lineWith(cmd, nil, s.Name+"/"+name))
 	}
 	return e
@@ -193,15 +179,10 @@ func (a *invocation) eachAgent(cmd *cobra.Command, words []string, do func(h *ap
 // agentsAndTurns reads AGENT[@N]... of one session. Without words it is the agent that agentMeant
 // finds.
 func (a *invocation) agentsAndTurns(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, numbers []string, err error) {
-	if args = eachOf(args); len(args) < 2 {
-		h, s, agent, number, err := a.agentAndTurn(cmd, args)
-		return h, s, []string{agent}, []string{number}, err
+	if len(args) == 0 {
+		h, s, agent, err := a.oneAgent(cmd, nil)
+		return h, s, []string{agent}, []string{""}, err
 	}
-	return a.namedTurns(cmd, args)
-}
-
-// namedTurns is agentsAndTurns for words that all name an agent.
-func (a *invocation) namedTurns(cmd *cobra.Command, args []string) (h *app.App, s *session.Session, agents, numbers []string, err error) {
 	var words []string
 	for _, arg := range eachOf(args) {
 		word, number, err := splitTurn(cmd, arg)

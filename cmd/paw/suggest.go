@@ -61,8 +61,8 @@ func (g suggester) instead(err error) string {
 		return g.retyped(name.Name, session.NameFrom(name.Name))
 	case !errors.As(err, &e):
 		return ""
-	case e.Kind == errs.NotFound && e.Instead.Of == everybody:
-		return g.retypedForAll()
+	case e.Kind == errs.NotFound && e.Instead.Of == everybody && g.ran != nil && slices.Contains(forAll, g.ran.Name()):
+		return g.retyped(everybody, "--"+everybody)
 	}
 	return g.retyped(e.Instead.Of, e.Instead.By)
 }
@@ -108,26 +108,8 @@ func pasted(words []string) string {
 // everybody is the word that people type for all agents, although no agent has this name.
 const everybody = "all"
 
-// allOr returns the word that stands for an agent in a command: a flag, for an agent "all" of a command that has one.
-func allOr(command, agent string) string {
-	if agent == everybody && slices.Contains([]string{"land", "update", "send"}, command) {
-		return "--" + everybody
-	}
-	return agent
-}
-
-// retypedForAll returns a command line that does for all agents what was typed for an agent "all",
-// "" if there is none.
-func (g suggester) retypedForAll() string {
-	switch {
-	case g.ran == nil:
-	case allOr(g.ran.Name(), everybody) != everybody:
-		return g.retyped(everybody, "--"+everybody)
-	case slices.Contains([]string{"stop", "wait", "turns", "status", "usage", "forecast", "recover"}, g.ran.Name()) && slices.Contains(g.typed, everybody):
-		return pasted(slices.DeleteFunc(slices.Clone(g.typed), func(word string) bool { return word == everybody }))
-	}
-	return ""
-}
+// forAll are the commands whose flag --all means all agents of the session.
+var forAll = []string{"land", "send", "update"}
 
 // notRetyped are flags that such a hint leaves out: the hint names one agent with its session, and is to be carried out.
 var notRetyped = []string{"session", "all", "keep-going", "dry-run", "state", "json"}

@@ -90,17 +90,12 @@ func (q question) agents(words []string) (*session.Session, []string, error) {
 		return nil, nil, err
 	}
 	if name != "" {
-		s, err := q.Place().Find(name)
+		s, err := q.Load(name)
 		return s, words, err
 	}
 	here, err := q.Place().Sessions()
 	if err != nil {
 		return nil, nil, err
-	}
-	if len(words) > 0 && len(having(here, words[:1])) == 0 {
-		if s, err := q.Store.Load(words[0]); err == nil && s != nil && slices.Contains(q.words, words[0]) {
-			return nil, nil, errs.New(errs.Usage, "%s: is a session", s.Name).Hint("%s", q.line(s.Name, s.Name))
-		}
 	}
 	if len(here) == 0 {
 		return nil, nil, q.Place().None()
@@ -130,7 +125,7 @@ func (q question) sessionAndAgents() (*session.Session, []string, error) {
 	}
 	named, err := q.Store.Load(words[0])
 	if named == nil && (hereErr != nil || len(here) == 0) {
-		_, err := q.Place().Find(words[0]) // fails, and says why
+		_, err := q.Load(words[0]) // fails, and says why
 		return nil, nil, cmp.Or(hereErr, err)
 	}
 	var noName *session.NameError

@@ -20,25 +20,6 @@ type Place struct{ app *App }
 // Place returns where the user is.
 func (h *App) Place() Place { return Place{h} }
 
-// Find loads the session that a command is about: the named one or, without a name, that of the
-// user's pane, worktree or repository; of several, the active one.
-func (p Place) Find(name string) (*session.Session, error) {
-	if name != "" {
-		return p.app.Load(name)
-	}
-	here, err := p.Sessions()
-	if err != nil {
-		return nil, err
-	}
-	if len(here) == 0 {
-		return nil, p.None()
-	}
-	if s := session.Among(here); s != nil {
-		return s, nil
-	}
-	return nil, p.app.RecordError("", &session.AmbiguousError{Path: p.app.Dir, Sessions: here})
-}
-
 // None returns the error of a command that needs a session where there is none, or whose record
 // cannot be read.
 func (p Place) None() error {
@@ -61,15 +42,38 @@ func (h *App) HasSessions() bool {
 // Sessions returns the sessions of the user's place: that of the pane or worktree, or all of
 // the repository. Of several, those with an unreadable record are left out.
 func (p Place) Sessions() ([]*session.Session, error) {
-	s, err := p.Session()
-	var several *session.AmbiguousError
-	switch {
-	case errors.As(err, &several):
-		return several.Sessions, nil
-	case err != nil || s == nil:
+	if name := p.app.Getenv("PAW_SESSION"); name != "" {
+		if s, err := p.app.Store.Load(name); err == nil && s != nil {
+			return []*session.Session{s}, nil
+		}
+	}
+	repository, err := gitdir.Discover(p.app.Dir)
+	places := append([]string{repository.Worktree, repository.Path}, upward(repository.CommonDir)...)
+	outside := errors.Is(err, gitdir.ErrNotRepository)
+	if outside { // an agent's worktree may have lost its .git file
+		places, err = upward(p.app.Dir), nil
+	}
+	if err != nil {
 		return nil, err
 	}
-	return []*session.Session{s}, nil
+	here, err := p.app.Store.At(places...)
+	if err != nil || len(here) > 0 || outside {
+		return here, err
+	}
+	return p.movedTo(context.Background())
+}
+
+// upward returns a directory and those around it, up to the top of the worktree that it is in.
+func upward(dir string) (dirs []string) {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		dirs = append(dirs, dir)
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil || dir == filepath.Dir(dir) {
+			return dirs
+		}
+	}
 }
 
 // Flag returns the flag that names a session in a hint. It is left out where the session is the only one of the user's place:
@@ -81,41 +85,6 @@ func (p Place) Flag(name string) Flag {
 
 // Of returns Flag as it stands in a command line, with a space before it; "" where it is left out.
 func (p Place) Of(session string) string { return Flags([]Flag{p.Flag(session)}) }
-
-// Session returns the session of the user's place, nil for none, and an *AmbiguousError for several.
-func (p Place) Session() (*session.Session, error) {
-	if name := p.app.Getenv("PAW_SESSION"); name != "" {
-		s, err := p.app.Store.Load(name)
-		if err == nil && s != nil {
-			return s, nil
-		}
-	}
-	repository, err := gitdir.Discover(p.app.Dir)
-	places := []string{repository.Worktree, repository.Path, repository.CommonDir}
-	inside := err == nil
-	if errors.Is(err, gitdir.ErrNotRepository) {
-		places, err = []string{p.app.Dir}, nil // an agent's worktree may have lost its .git file
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, place := range places {
-		if place == "" {
-			continue
-		}
-		s, err := p.app.Store.FindByRepo(place)
-		if err != nil {
-			return nil, p.app.RecordError("", err)
-		}
-		if s != nil {
-			return s, nil
-		}
-	}
-	if !inside {
-		return nil, nil
-	}
-	return p.movedTo(context.Background())
-}
 
 // Agent returns the agent of s in whose pane or worktree the user is, "" for none.
 func (p Place) Agent(s *session.Session) string {
@@ -210,23 +179,13 @@ func (p Place) Moved(ctx context.Context, s *session.Session) (here gitdir.Repos
 	return here, places
 }
 
-// movedTo returns the session whose repository was moved to the user's place, nil for none.
-func (p Place) movedTo(ctx context.Context) (*session.Session, error) {
+// movedTo returns the sessions whose repository was moved to the user's place.
+func (p Place) movedTo(ctx context.Context) (found []*session.Session, err error) {
 	sessions, _, err := p.app.Store.List()
-	if err != nil {
-		return nil, err
-	}
-	var found []*session.Session
 	for _, s := range sessions {
 		if _, places := p.Moved(ctx, s); len(places) > 0 {
 			found = append(found, s)
 		}
 	}
-	switch len(found) {
-	case 0:
-		return nil, nil
-	case 1:
-		return found[0], nil
-	}
-	return nil, p.app.RecordError("", &session.AmbiguousError{Path: p.app.Dir, Sessions: found})
+	return found, err
 }

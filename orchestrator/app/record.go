@@ -48,7 +48,6 @@ func (h *App) LoadAny(name string) (*session.Session, error) {
 // RecordError puts an error of the store into an *errs.Error with hints.
 func (h *App) RecordError(name string, err error) error {
 	var said *errs.Error
-	var ambiguous *session.AmbiguousError
 	var locked *session.LockedError
 	var corrupt *session.CorruptError
 	var newer *session.VersionError
@@ -63,8 +62,6 @@ func (h *App) RecordError(name string, err error) error {
 		return e
 	case errors.As(err, &newer) && strings.HasPrefix(newer.Path, h.Queues().Dir):
 		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(newer.Path), errs.Quote(newer.Path+".aside"))
-	case errors.As(err, &ambiguous):
-		return errs.New(errs.Usage, "%w", err).Hint("paw status --all")
 	case errors.As(err, &locked):
 		return errs.New(errs.Locked, "%w", err)
 	case errors.As(err, &file) && filepath.Dir(file.Path) == h.Store.Dir && filepath.Ext(file.Path) == ".json":

@@ -115,7 +115,15 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 		}
 		return nil, err
 	}
-	var all []Merged
+	all, err := mergesIn(out, pairs)
+	for _, one := range all {
+		o.known.isTreeOf(one.Tree, one.Tree)
+	}
+	return all, err
+}
+
+// mergesIn reads what git merge-tree prints of some pairs of commits.
+func mergesIn(out string, pairs [][2]string) (all []Merged, err error) {
 	for fields := strings.Split(out, "\x00"); len(fields) > 2; { // status, tree, paths, an empty field; of conflicts messages, an empty field
 		one := Merged{Tree: fields[1]}
 		rest := fields[2:]
@@ -130,7 +138,6 @@ func (o *Store) MergePairs(ctx context.Context, dir string, pairs [][2]string) (
 			return nil, fmt.Errorf("git merge-tree says %q, which is not understood", out)
 		}
 		one.Conflicts = disk.SortedPaths(one.Conflicts)
-		o.known.isTreeOf(one.Tree, one.Tree)
 		all, fields = append(all, one), rest[1:]
 	}
 	if len(all) != len(pairs) {
