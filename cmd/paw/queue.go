@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config/display"
-	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/queue"
 	"paw/session"
 	"paw/session/turn"
@@ -248,7 +248,7 @@ func (o *queueAddOptions) queuedPrompt(cmd *cobra.Command, args []string) (strin
 // of the issue.
 func (o *queueAddOptions) issueTasks(ctx context.Context, h *app.App, s *session.Session, words string) ([]queue.New, error) {
 	if o.label != "" {
-		numbers, err := orchestrator.IssuesWith(ctx, h, s.RepoPath, o.label)
+		numbers, err := forge.IssuesWith(ctx, h, s.RepoPath, o.label)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +262,7 @@ func (o *queueAddOptions) issueTasks(ctx context.Context, h *app.App, s *session
 	}
 	var tasks []queue.New
 	for _, number := range o.issues {
-		text, err := orchestrator.FromIssue(ctx, h, s.RepoPath, number)
+		text, err := forge.FromIssue(ctx, h, s.RepoPath, number)
 		if err != nil {
 			return nil, err
 		}

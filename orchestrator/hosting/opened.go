@@ -2,14 +2,11 @@ package hosting
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"paw/config/display"
 )
 
 // Opened is a pull request that was opened, as its server has it now.
@@ -280,16 +277,4 @@ func project(of Place) string { return "projects/" + url.PathEscape(of.Path) }
 // api asks the API of GitLab about a repository.
 func (p Program) api(ctx context.Context, of Place, into any, what string) error {
 	return p.said(ctx, into, "api", "--hostname", of.Host, project(of)+"/"+what)
-}
-
-// said runs the program and parses the JSON that it prints.
-func (p Program) said(ctx context.Context, into any, args ...string) error {
-	out, err := p.run(ctx, "", args...)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal([]byte(out), into); err != nil {
-		return fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
-	}
-	return nil
 }

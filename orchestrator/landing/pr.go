@@ -10,8 +10,8 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator/app"
-	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/hosting"
 	"paw/orchestrator/turns"
 	"paw/session"
@@ -128,10 +128,8 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 		return nil
 	}
 	p.request = hosting.Request{From: from, Into: into, Branch: p.done.Branch, Base: p.done.Base, Draft: p.options.Draft, Web: p.options.Web}
-	if name := hosting.ProgramFor(into.Kind); name != "" {
-		if path, err := cli.LookPath(name, p.App.Env); err == nil {
-			p.program = &hosting.Program{Name: name, Path: path, Dir: p.Session.RepoPath, Env: p.App.Env}
-		}
+	if program, err := forge.Program(p.App, into, p.Session.RepoPath, p.name(), p.base.Name); err == nil {
+		p.program = &program
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package orchestrator
+package forge
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator/app"
-	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/hosting"
 	"paw/session"
@@ -33,18 +32,11 @@ func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	if w.PullRequest == "" {
 		return p, errs.New(errs.Refused, "%s: has no pull request that paw knows", p.name).Hint("paw pr %s", p.name)
 	}
-	var number int
-	var known bool
-	p.of, number, known = hosting.PullIn(w.PullRequest)
-	tool := hosting.ProgramFor(p.of.Kind)
-	if !known || tool == "" {
-		return p, errs.New(errs.Refused, "%s: %s is neither on GitHub nor on GitLab, as far as its address tells", p.name, w.PullRequest)
+	place, number, _ := hosting.PullIn(w.PullRequest)
+	p.of = place
+	if p.program, err = Program(h, place, s.RepoPath, p.name, w.PullRequest); err != nil {
+		return p, err
 	}
-	path, err := cli.LookPath(tool, h.Env)
-	if err != nil {
-		return p, errs.New(errs.Missing, "%s: %s is not installed, which reads it from %s", p.name, tool, p.of.Host)
-	}
-	p.program = hosting.Program{Name: tool, Path: path, Dir: s.RepoPath, Env: h.Env}
 	if p.Opened, err = p.program.Opened(ctx, p.of, number); err != nil {
 		return p, p.failed(err)
 	}
@@ -56,11 +48,7 @@ func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 
 // failed returns the error of a question to the server.
 func (p pull) failed(err error) error {
-	e := errs.New(errs.Failed, "%s: its pull request: %w", p.name, err)
-	if p.program.Name == "gh" {
-		return e.Hint("gh auth status")
-	}
-	return e.Hint("glab auth status")
+	return errs.New(errs.Failed, "%s: its pull request: %w", p.name, err).Hint("%s auth status", p.program.Name)
 }
 
 // failures returns the checks that failed.
