@@ -89,7 +89,7 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 	fmt.Fprintf(&b, "%s\n\nCommit: %.12s\n", turn.CILine(p.Number, len(failed)), p.Commit)
 	var too []string
 	for _, c := range failed {
-		if _, job, _ := strings.Cut(c.Name, " / "); base[c.Name] || base[job] {
+		if base[c.Name] {
 			too = append(too, quotable(c.Name))
 		}
 	}
@@ -100,8 +100,13 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 	for _, c := range failed {
 		fmt.Fprintf(&b, "\n%s %s\n", quotable(c.Name), quotable(c.Page))
 		log, err := p.program.Log(ctx, p.of, c)
-		if err != nil {
-			return "", p.failed(err)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil { // the server deletes logs after a while
+			h.Notef("%s: no log of %s: %v", p.name, quotable(c.Name), err)
+			b.WriteString("Its log is not there.\n")
+			continue
 		}
 		b.WriteString(lastLines(log, mostLogBytes/len(failed)))
 	}
