@@ -2,10 +2,15 @@ package forge
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"paw/config/disk"
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
@@ -46,14 +51,43 @@ func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	return p, err
 }
 
+// PullOf returns the pull request of an agent as its server has it now.
+func PullOf(ctx context.Context, h *app.App, s *session.Session, agentName string) (hosting.Opened, error) {
+	p, err := pullOf(ctx, h, s, agentName)
+	return p.Opened, err
+}
+
 // failed returns the error of a question to the server.
 func (p pull) failed(err error) error {
 	return errs.New(errs.Failed, "%s: its pull request: %w", p.name, err).Hint("%s auth status", p.program.Name)
 }
 
-// failures returns the checks that failed.
-func (p pull) failures() []hosting.Check {
-	return slices.DeleteFunc(slices.Clone(p.Checks), func(c hosting.Check) bool { return c.Result != hosting.Failed })
+// lately is how old what is shown of a pull request may be.
+const lately = time.Minute
+
+// Lately returns the pull request of an agent as its server had it within the last minute.
+func Lately(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (hosting.Opened, error) {
+	var kept struct {
+		Address string
+		hosting.Opened
+	}
+	path := filepath.Join(h.StateDir(s.Name, w.Name), "pull.json")
+	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()).Abs() < lately {
+		data, err := disk.ReadRegular(path)
+		if err == nil && json.Unmarshal(data, &kept) == nil && kept.Address == w.PullRequest {
+			return kept.Opened, nil
+		}
+	}
+	p, err := pullOf(ctx, h, s, w.Name)
+	if err != nil {
+		return hosting.Opened{}, err
+	}
+	kept.Address, kept.Opened = w.PullRequest, p.Opened
+	data, err := disk.JSON(kept, "")
+	if err == nil {
+		err = disk.Replace(path, data)
+	}
+	return p.Opened, err
 }
 
 // Limits on what of the logs of failed checks goes into a prompt.
@@ -77,10 +111,15 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 	if err != nil {
 		return "", err
 	}
-	failed := p.failures()
-	if len(failed) == 0 {
-		return "", errs.New(errs.Failed, "%s: no check of pull request %d has failed%s", p.name, p.Number, p.underWay())
+	if p.Count(hosting.Failed) == 0 {
+		return "", errs.New(errs.Failed, "%s: no check of its pull request has failed: %s", p.name, p.InWords())
 	}
+	return p.ciPrompt(ctx, h)
+}
+
+// ciPrompt is the prompt with the failed checks, of which there are some.
+func (p pull) ciPrompt(ctx context.Context, h *app.App) (string, error) {
+	failed := slices.DeleteFunc(slices.Clone(p.Checks), func(c hosting.Check) bool { return c.Result != hosting.Failed })
 	base, err := p.program.FailedOn(ctx, p.of, p.Base)
 	if err != nil {
 		return "", p.failed(err)
@@ -111,20 +150,6 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 		b.WriteString(lastLines(log, mostLogBytes/len(failed)))
 	}
 	return b.String(), nil
-}
-
-// underWay says how many checks have not ended, "" for none.
-func (p pull) underWay() string {
-	pending := 0
-	for _, c := range p.Checks {
-		if c.Result == hosting.Pending {
-			pending++
-		}
-	}
-	if pending == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d under way", pending)
 }
 
 // ReviewPrompt returns the prompt that gives an agent the open threads of the reviews of its pull request.

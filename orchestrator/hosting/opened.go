@@ -44,6 +44,43 @@ type Remark struct {
 	Text   string
 }
 
+// Count returns how many checks have a result.
+func (o Opened) Count(is Result) (n int) {
+	for _, c := range o.Checks {
+		if c.Result == is {
+			n++
+		}
+	}
+	return n
+}
+
+// InWords says how a pull request stands: what came of it, else of its checks.
+func (o Opened) InWords() string {
+	how := o.State
+	failed, passed, pending := o.Count(Failed), o.Count(Passed), o.Count(Pending)
+	switch {
+	case how != "open":
+	case failed > 0:
+		how = fmt.Sprintf("%d failed", failed)
+	case passed > 0 && pending == 0:
+		how = "passed"
+	}
+	if pending > 0 && o.State == "open" {
+		how = strings.TrimPrefix(how+", ", "open, ") + fmt.Sprintf("%d under way", pending)
+	}
+	return fmt.Sprintf("#%d %s", o.Number, how)
+}
+
+// Retarget changes the branch that a pull request is to be merged into.
+func (p Program) Retarget(ctx context.Context, of Place, number int, base string) error {
+	args := []string{"mr", "update", strconv.Itoa(number), "--repo", of.Page(), "--target-branch", base}
+	if p.Name == "gh" {
+		args = []string{"pr", "edit", strconv.Itoa(number), "--repo", of.Host + "/" + of.Path, "--base", base}
+	}
+	_, err := p.run(ctx, "", args...)
+	return err
+}
+
 // PullIn parses the web address of a pull request.
 func PullIn(address string) (of Place, number int, ok bool) {
 	for _, mark := range []string{"/pull/", "/-/merge_requests/"} {
