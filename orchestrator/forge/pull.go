@@ -3,6 +3,7 @@ package forge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	}
 	p.name = s.Name + "/" + agentName
 	if w.PullRequest == "" {
-		return p, errs.New(errs.Refused, "%s: has no pull request that paw knows", p.name).Hint("paw pr %s", p.name)
+		return p, NoPull(p.name)
 	}
 	place, number, _ := hosting.PullIn(w.PullRequest)
 	p.of = place
@@ -49,6 +50,11 @@ func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		err = h.UpdateAgent(ctx, s.Name, agentName, func(w *session.Agent) { w.Merged = p.Commit })
 	}
 	return p, err
+}
+
+// NoPull returns the error of an agent for which paw pr has asked for no pull request.
+func NoPull(name string) error {
+	return errs.New(errs.Refused, "%s: has no pull request that paw knows", name).Hint("paw pr %s", name)
 }
 
 // PullOf returns the pull request of an agent as its server has it now.
@@ -115,6 +121,29 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 		return "", errs.New(errs.Failed, "%s: no check of its pull request has failed: %s", p.name, p.InWords())
 	}
 	return p.ciPrompt(ctx, h)
+}
+
+// ErrNotYet says that the server has no news of the checks of a pull request.
+var ErrNotYet = errors.New("no news")
+
+// CI returns the commit of an agent's pull request whose checks have ended, and the prompt with those that have
+// failed, "" where all have passed or it is merged. The checks of the commit known are no news.
+func CI(ctx context.Context, h *app.App, s *session.Session, agentName, known string) (commit, prompt string, err error) {
+	p, err := pullOf(ctx, h, s, agentName)
+	switch {
+	case err != nil:
+		return "", "", err
+	case p.State == "merged":
+		return p.Commit, "", nil
+	case p.State != "open":
+		return "", "", errs.New(errs.Refused, "%s: its pull request is %s", p.name, quotable(p.InWords()))
+	case p.Commit == known || len(p.Checks) == 0 || p.Count(hosting.Pending) > 0:
+		return "", "", ErrNotYet
+	case p.Count(hosting.Failed) == 0:
+		return p.Commit, "", nil
+	}
+	prompt, err = p.ciPrompt(ctx, h)
+	return p.Commit, prompt, err
 }
 
 // ciPrompt is the prompt with the failed checks, of which there are some.

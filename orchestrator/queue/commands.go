@@ -11,6 +11,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/startplan"
 	"paw/session"
@@ -191,7 +192,9 @@ func possibleOne(h *app.App, s *session.Session, tasks []New, t *New) error {
 		if err != nil {
 			return err
 		}
-		names = []string{w.CLI}
+		if names = []string{w.CLI}; t.On != "" && w.PullRequest == "" {
+			return forge.NoPull(s.Name + "/" + w.Name)
+		}
 	} else if len(names) == 0 {
 		t.CLIs = []string{h.Config.DefaultCLI}
 		names = t.CLIs
