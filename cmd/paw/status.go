@@ -226,18 +226,22 @@ func queueProblems(h *app.App, statuses []observe.SessionStatus) (problems []err
 	return problems
 }
 
-// queueLines returns a line for each session whose queue has open tasks.
+// queueLines returns a line for each session whose queue has open tasks, and for each race that goes on.
 func queueLines(ctx context.Context, h *app.App, statuses []observe.SessionStatus) (lines []string) {
 	for _, st := range statuses {
 		if !h.Queues().Open(st.Session.Name) || st.Seen.LockError() != nil {
 			continue
 		}
 		if list, err := queue.Look(ctx, h, st.Seen); err == nil && list != nil {
-			line := queueLine(h, list)
-			if len(statuses) > 1 {
-				line = errs.Name(st.Session.Name) + ": " + line
+			for _, line := range append([]string{queueLine(h, list)}, raceLines(list.Races)...) {
+				switch {
+				case line == "":
+				case len(statuses) > 1:
+					lines = append(lines, errs.Name(st.Session.Name)+": "+line)
+				default:
+					lines = append(lines, line)
+				}
 			}
-			lines = append(lines, line)
 		}
 	}
 	return lines

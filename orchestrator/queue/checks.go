@@ -2,11 +2,14 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"paw/config/poll"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/session"
 )
 
@@ -67,6 +70,27 @@ func (p *pump) check(ctx context.Context, t session.Task) (commit, failed string
 		commit, failed, err = p.hands.ask(ctx, t)
 	})
 	return commit, failed, err
+}
+
+// longestAnswer limits how long gh or glab may take.
+const longestAnswer = 2 * time.Minute
+
+// notYet has a task wait whose server has no news of its checks, or does not answer, and reports whether it does. A push
+// that did not come to its end is made again then.
+func notYet(t *session.Task, err error, now time.Time, every time.Duration) bool {
+	said, ok := errors.AsType[*errs.Error](err)
+	switch waits := errors.Is(err, forge.ErrNotYet); {
+	case waits:
+		t.Turn, t.Refused, t.RefusedAt = 0, "", time.Time{}
+	case ok && said.Kind == errs.Failed:
+		if t.Refused = firstLine(err.Error()); t.RefusedAt.IsZero() {
+			t.RefusedAt = now.UTC()
+		}
+	default:
+		return false
+	}
+	t.State, t.Why, t.Typed, t.NotYet = session.TaskWaiting, "", false, now.Add(every).UTC()
+	return true
 }
 
 // while runs a check, and ends it as soon as the queue does not want it any more.

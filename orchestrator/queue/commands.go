@@ -26,6 +26,7 @@ type List struct {
 	Max, Starts int
 	Made        int // number of starts and prompts so far
 	Tasks       []session.Task
+	Races       []session.Race
 	Steps       []Step // next steps of the queue
 	Next        time.Time
 	Armed       bool
@@ -61,7 +62,7 @@ func Look(ctx context.Context, h *app.App, seen observe.Facts) (*List, error) {
 	f.Looking = true
 	d := decide(q, f, h.Now())
 	list := &List{
-		Session: s.Name, Held: q.Held, Down: f.Down, Max: d.max(), Starts: d.startsMax(), Made: q.Starts, Steps: d.steps, Armed: Armed(h, s.Name), Tasks: d.shown(),
+		Session: s.Name, Held: q.Held, Down: f.Down, Max: d.max(), Starts: d.startsMax(), Made: q.Starts, Steps: d.steps, Armed: Armed(h, s.Name), Tasks: d.shown(), Races: q.Races,
 	}
 	for _, step := range d.steps {
 		if step.Do == StepArm {
