@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"strconv"
 
 	"paw/orchestrator/errs"
 	"paw/orchestrator/forge"
@@ -24,7 +25,7 @@ func (o *ownHands) ask(ctx context.Context, t session.Task) (commit, failed stri
 		return "", "", err
 	}
 	if t.Push && t.Turn > 0 {
-		pushed, err := landing.PullRequest(ctx, h, s, t.Agent, landing.PullOptions{Terminal: worktree.Terminal{Env: h.Env}})
+		pushed, err := landing.PullRequest(ctx, h, s, t.Agent, landing.PullOptions{Turn: strconv.Itoa(t.Turn), Terminal: worktree.Terminal{Env: h.Env}})
 		if err != nil {
 			return "", "", err
 		}
