@@ -1,7 +1,6 @@
 package orchestrator
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -18,7 +17,7 @@ import (
 	"paw/session"
 )
 
-// RaceView is a race as it stands, the best agent first.
+// RaceView is a race as it stands.
 type RaceView struct {
 	session.Race
 	Racers []RacerView `json:"racers"`
@@ -53,16 +52,6 @@ func Races(ctx context.Context, h *app.App, s *session.Session, name string) (al
 		for _, one := range r.Racers {
 			view.Racers = append(view.Racers, racerOf(ctx, h, s, q.Task(one.Task), one))
 		}
-		ranks := []string{session.RacePass, session.RaceFlaky, session.RaceFail, session.RaceConflict}
-		rank := func(v RacerView) int {
-			if at := slices.Index(ranks, v.Result); at >= 0 {
-				return at
-			}
-			return len(ranks)
-		}
-		slices.SortStableFunc(view.Racers, func(a, b RacerView) int {
-			return cmp.Or(rank(a)-rank(b), a.Added+a.Deleted-b.Added-b.Deleted, cmp.Compare(a.Took, b.Took))
-		})
 		all = append(all, view)
 	}
 	return all, nil
@@ -99,48 +88,63 @@ func racerOf(ctx context.Context, h *app.App, s *session.Session, t *session.Tas
 }
 
 // PickRace lands the end of a turn of a race's agent, by default of the last one that was checked, if the
-// check passes on it now, and stops the others. It may be repeated after any interruption.
+// check passes on it now, and stops the others. The record says first which one is picked: nobody picks another one
+// meanwhile. It may be repeated after any interruption.
 func PickRace(ctx context.Context, h *app.App, s *session.Session, name, agentName, number string) (*landing.Landed, error) {
-	q, err := h.Queues().Load(s.Name)
+	var race session.Race
+	who, was, picked := s.Name+"/"+agentName, "", ""
+	_, err := h.Queues().Update(ctx, s.Name, func(q *session.Queue) error {
+		r, err := queue.RaceNamed(q, s.Name, name)
+		if err != nil {
+			return err
+		}
+		at := slices.IndexFunc(r.Racers, func(o session.Racer) bool { return o.Agent == agentName })
+		if at < 0 {
+			return errs.New(errs.Usage, "%s: is not in %s", agentName, name).Hint("paw race %s", name)
+		}
+		if last := racerOf(ctx, h, s, nil, r.Racers[at]).Turn; number == "" && len(r.Check) > 0 {
+			if last == 0 {
+				return errs.New(errs.Refused, "%s: no turn of it was checked yet", who).Hint("paw race %s", name)
+			}
+			number = strconv.Itoa(last)
+		}
+		picked = strings.TrimSuffix(session.RacePicked+agentName+"@"+number, "@")
+		if strings.HasPrefix(r.Over, session.RacePicked) && r.Over != picked {
+			return errs.New(errs.Refused, "%s: is over, %s", name, r.Over).Hint("paw land %s", who)
+		}
+		if race = *r; r.Over != picked { // else this pick was killed before
+			was = r.Over
+		}
+		r.Over = picked
+		return nil
+	})
 	if err != nil {
 		return nil, h.RecordError(s.Name, err)
 	}
-	r, err := queue.RaceNamed(q, s.Name, name)
+	h.Step("race.claimed")
+	landed, err := landPicked(ctx, h, s, &race, agentName, number)
 	if err != nil {
+		_, _ = h.Queues().Update(context.WithoutCancel(ctx), s.Name, func(q *session.Queue) error {
+			if r := q.Race(name); r != nil {
+				r.Over = was
+			}
+			return nil
+		})
 		return nil, err
 	}
-	at := slices.IndexFunc(r.Racers, func(o session.Racer) bool { return o.Agent == agentName })
-	if at < 0 {
-		return nil, errs.New(errs.Usage, "%s: is not in %s", agentName, name).Hint("paw race %s", name)
-	}
-	who, picked := s.Name+"/"+agentName, session.RacePicked+agentName
-	if last := racerOf(ctx, h, s, nil, r.Racers[at]).Turn; number == "" && len(r.Check) > 0 {
-		if last == 0 {
-			return nil, errs.New(errs.Refused, "%s: no turn of it was checked yet", who).Hint("paw race %s", name)
-		}
-		number = strconv.Itoa(last)
-	}
-	if number != "" {
-		picked += "@" + number
-	}
-	if strings.HasPrefix(r.Over, session.RacePicked) && r.Over != picked {
-		return nil, errs.New(errs.Refused, "%s: is over, %s", name, r.Over).Hint("paw land %s", who)
-	}
-	if h, err = h.ConfiguredFor(s); err != nil {
-		return nil, err
-	}
-	if len(r.Check) > 0 {
+	h.Step("race.landed")
+	return landed, EndRace(ctx, h, s, name, agentName, picked)
+}
+
+func landPicked(ctx context.Context, h *app.App, s *session.Session, r *session.Race, agentName, number string) (*landing.Landed, error) {
+	h, err := h.ConfiguredFor(s)
+	if err == nil && len(r.Check) > 0 {
 		err = passes(ctx, h, s, r, agentName, number)
 	}
 	if err != nil {
 		return nil, err
 	}
-	landed, err := landing.Land(ctx, h, s, agentName, landing.Options{Turn: number, Checks: r.Check, NoCheck: len(r.Check) == 0})
-	if err != nil {
-		return nil, err
-	}
-	h.Step("race.landed")
-	return landed, EndRace(ctx, h, s, name, agentName, picked)
+	return landing.Land(ctx, h, s, agentName, landing.Options{Turn: number, Checks: r.Check, NoCheck: len(r.Check) == 0})
 }
 
 // passes refuses a state of an agent on which the check of a race does not pass.

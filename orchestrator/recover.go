@@ -29,7 +29,6 @@ type RecoverOptions struct {
 	// AllAgents brings back also those beyond the number of agents that may run at the same time.
 	AllAgents bool
 	mended    bool // after paw setup: the user looks at these agents, and the queue need not wait
-	reserved  int  // agents of sessions that are still to be recovered which come first
 }
 
 // startMended starts agents whose set-up had failed, and is done by now.
@@ -102,8 +101,7 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 		}
 		return nil, problems, errs.New(errs.NotFound, "no session here").Hint("paw status --all")
 	}
-	for i, s := range sessions {
-		o.reserved = urgentIn(h, sessions[i+1:])
+	for _, s := range sessions {
 		one, err := recoverSession(ctx, h, s, o)
 		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
 			return all, problems, err

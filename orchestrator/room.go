@@ -10,10 +10,8 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/launch"
-	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
 	"paw/session"
-	"paw/session/turn"
 )
 
 // leaveOver leaves agents as they are that would be more than may run at the same time. Those whose
@@ -33,7 +31,7 @@ func leaveOver(h *app.App, s *session.Session, jobs []launch.Job, o RecoverOptio
 	if o.AllAgents {
 		return nil
 	}
-	err := observe.RequireRoom(h, len(starting)+o.reserved)
+	err := observe.RequireRoom(h, len(starting))
 	if !errors.Is(err, observe.ErrFull) {
 		return err
 	}
@@ -42,32 +40,11 @@ func leaveOver(h *app.App, s *session.Session, jobs []launch.Job, o RecoverOptio
 	}
 	room, _, err := observe.Room(h)
 	slices.SortStableFunc(starting, func(a, b *launch.Job) int { return min(b.CutTurn, 1) - min(a.CutTurn, 1) })
-	for i, j := range starting {
-		if i < room && (j.CutTurn > 0 || i < room-o.reserved) {
-			continue
-		}
+	for _, j := range starting[min(room, len(starting)):] {
 		*j = launch.Job{Result: launch.Result{Agent: j.Agent, CLI: j.CLI, Kind: launch.ResultLeft, Notes: j.Notes, Reason: fmt.Sprintf(
 			"[agents] max_running is %d; %s brings it back", h.Config.Agents.MaxRunning, errs.Line("paw recover %s --all-agents", s.Name))}}
 	}
 	return err
-}
-
-// urgentIn counts the agents that were at work, or waited for an answer, when a crash ended their sessions.
-func urgentIn(h *app.App, sessions []*session.Session) (urgent int) {
-	if h.Config.Agents.MaxRunning == 0 {
-		return 0
-	}
-	for _, s := range sessions {
-		for _, w := range s.Agents {
-			last, err := h.TurnDir(s.Name, w.Name).Last()
-			lock, lockErr := h.Locks.PeekAgent(s.Name, w.Name)
-			cut := err == nil && last != nil && (last.State == turn.InProgress || live.Unfinished(last) != "" && last.Number > w.SeenCut)
-			if cut && s.Status == session.StatusActive && w.Phase == session.PhaseLive && lockErr == nil && lock.State == session.LockFree {
-				urgent++
-			}
-		}
-	}
-	return urgent
 }
 
 // memoryNote says that the machine has less free memory than agents of these CLIs may need, "" if it

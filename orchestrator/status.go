@@ -11,10 +11,12 @@ import (
 	"context"
 	"runtime"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/turns"
@@ -105,6 +107,37 @@ func CountDirty(ctx context.Context, h *app.App, statuses []observe.SessionStatu
 	}
 	_ = group.Wait()
 }
+
+// AskServers adds to each agent the pull request that paw pr has asked for, as its server had it within the last
+// minute, and returns an error for each that cannot be had.
+func AskServers(ctx context.Context, h *app.App, statuses []observe.SessionStatus) (problems []error) {
+	var group errgroup.Group
+	var one sync.Mutex
+	group.SetLimit(askedAtOnce)
+	for _, st := range statuses {
+		for k := range st.Agents {
+			a := &st.Agents[k]
+			if a.Asked = true; a.Record.PullRequest == "" {
+				continue
+			}
+			group.Go(func() error {
+				pull, err := forge.Lately(ctx, h, st.Session, &a.Record)
+				if a.Pull = &pull; err != nil {
+					a.Pull, a.Asked = nil, false
+					one.Lock()
+					defer one.Unlock()
+					problems = append(problems, err)
+				}
+				return nil
+			})
+		}
+	}
+	_ = group.Wait()
+	return problems
+}
+
+// askedAtOnce limits the questions to servers at the same time.
+const askedAtOnce = 8
 
 // AddForecast adds to each agent the lines that its landing would change and, with pairs, whether its work merges with its
 // target branch and with the work of the other agents, as paw forecast does. It prints a note for a session that has no

@@ -43,6 +43,9 @@ const (
 	AgentTask  TaskKind = "agent"  // starts a new agent
 )
 
+// OnCI is the value of Task.On for a task that begins when the checks of a pull request have failed.
+const OnCI = "ci"
+
 // TaskText names the text of a task that is typed next.
 type TaskText string
 
@@ -57,6 +60,7 @@ const (
 const (
 	HeldYou         = "you"                              // the user acted, or asked for it
 	HeldInterrupted = "interrupted"                      // the prompt may have been typed; its result is unknown
+	WaitsCI         = "ci"                               // the checks of the pull request have not ended, or were typed already
 	WaitsRunning    = "max_running"                      // as many agents run as may
 	HeldSilent      = "silent: no hook has reported yet" // the CLI runs, and it is unknown whether it has begun
 	HeldCheck       = "check: "                          // begins the reason of a task whose check did not come to its end
@@ -76,17 +80,20 @@ type Task struct {
 	Check   []string      `json:"check,omitempty"` // commands that the work must pass
 	Retries int           `json:"retries,omitempty"`
 	Timeout time.Duration `json:"timeout,omitempty"`
-	What    string        `json:"what"` // first line of the prompt
+	On      string        `json:"on,omitempty"`   // OnCI: the failed checks of the agent's pull request are its prompt
+	Push    bool          `json:"push,omitempty"` // with OnCI: push when a turn of the task has ended
+	What    string        `json:"what"`           // first line of the prompt
 
 	State    TaskState `json:"state"`
 	Why      string    `json:"why,omitempty"`
 	Text     TaskText  `json:"text,omitempty"`
-	Turn     int       `json:"turn,omitempty"`   // number of the task's turn, 0 while unknown
-	Before   int       `json:"before,omitempty"` // number of the agent's last turn when the prompt was about to be typed
-	Typed    bool      `json:"typed,omitempty"`  // the text may have been typed: only the user may have it typed again
-	Checking bool      `json:"checking,omitempty"`
-	Tries    int       `json:"tries,omitempty"`  // number of failed checks
-	Limits   int       `json:"limits,omitempty"` // number of usage limits in a row
+	Turn     int       `json:"turn,omitempty"`     // number of the task's turn, 0 while unknown
+	Before   int       `json:"before,omitempty"`   // number of the agent's last turn when the prompt was about to be typed
+	Typed    bool      `json:"typed,omitempty"`    // the text may have been typed: only the user may have it typed again
+	Checking bool      `json:"checking,omitempty"` // its check runs; with OnCI the server is to be asked
+	Commit   string    `json:"commit,omitempty"`   // with OnCI: commit of which the failed checks were its last prompt
+	Tries    int       `json:"tries,omitempty"`    // number of failed checks
+	Limits   int       `json:"limits,omitempty"`   // number of usage limits in a row
 	Limited  bool      `json:"limited,omitempty"`
 	Lonely   bool      `json:"lonely,omitempty"` // made by a usage limit, for a turn that belongs to no task of the user
 	Begun    time.Time `json:"begun,omitzero"`   // when State became running

@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/hosting"
 	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
 	"paw/session"
@@ -236,12 +237,18 @@ func sessionView(st observe.SessionStatus) object {
 }
 
 func agentView(ag observe.AgentStatus) object {
-	w, forecast, usage := ag.Record, absent, absent
+	w, forecast, usage, pull := ag.Record, absent, absent, absent
 	if o := ag.Forecast; o != nil { // with: agents whose work conflicts with this agent's
 		forecast = object{{"target", o.Target}, {"files_changed", o.Files}, {"conflicts", o.Conflicts}, {"with", o.Others}}
 	}
 	if ag.Used != nil {
 		usage = spentView(*ag.Used)
+	}
+	if o := ag.Pull; o != nil {
+		pull = object{{"number", o.Number}, {"state", o.State}, {"commit", o.Commit}, {"base", o.Base},
+			{"passed", o.Count(hosting.Passed)}, {"failed", o.Count(hosting.Failed)}, {"pending", o.Count(hosting.Pending)}}
+	} else if ag.Asked {
+		pull = nil
 	}
 	return object{
 		{"name", w.Name}, {"cli", w.CLI}, {"branch", w.Branch}, {"head_branch", orNull(ag.Branch)}, {"worktree_path", w.WorktreePath},
@@ -251,7 +258,7 @@ func agentView(ag observe.AgentStatus) object {
 		{"exit_code", ag.ExitCode}, {"dirty", given(ag.Dirty)}, {"turns_completed", ag.TurnsCompleted}, {"current_turn", orNull(ag.CurrentTurn)},
 		{"last_tag", orNull(ag.LastTag)}, {"hooks", ag.Hooks}, {"to_review", ag.ToReview}, {"cut_turn", orNull(ag.CutTurn)},
 		{"limit", limitView(ag.Limit)}, {"limits", ag.Windows}, {"ports", portsView(w.Ports)},
-		{"pull_request", orNull(w.PullRequest)}, {"set_up_failed", orNull(w.SetUpFailed)}, {"forecast", forecast}, {"usage", usage},
+		{"pull_request", orNull(w.PullRequest)}, {"set_up_failed", orNull(w.SetUpFailed)}, {"forecast", forecast}, {"usage", usage}, {"request", pull},
 	}
 }
 

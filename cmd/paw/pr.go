@@ -30,7 +30,10 @@ committed goes along as a commit of its own, which the agent does not notice: it
 index, HEAD and branch are not touched. Title and text come from the turns. Once more pushes
 what is new; commits that somebody else has pushed to the branch are never overwritten.
 
-This and paw land --push are the only commands of paw that push.`, exitUsage, exitRefused, exitNotFound, exitMissing),
+Without --base a request that is open keeps its base, and goes into your branch once the server has merged the
+request of the agent on whose branch it was.
+
+Only this, paw land --push and paw queue add --push push.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw pr claude
   paw pr claude@3 --draft
   paw pr codex --base develop --dry-run`,

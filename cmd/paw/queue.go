@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"paw/config/display"
-	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/queue"
 	"paw/session"
 	"paw/session/turn"
@@ -69,6 +69,8 @@ func newQueueAdd(a *invocation) *cobra.Command {
 		Long: exits(`Queue a prompt. With AGENT it is typed there when the turn of the agent has ended; without, an agent of
 its own is started for it, and TEXT is one argument, or follows --cli or --. It prints the id, and on a terminal the queue. A task is done when its turn has ended well and its check, if
 any, has passed; a failed check goes back to the agent with its last lines, so often as --retries says.
+With --on ci the agent gets the failed checks of its pull request as paw send --ci has them, once for each commit
+that was pushed, so often as --retries says (default: 3), until they pass.
 
 A plan is a TOML file of [[task]] tables with id, prompt or prompt_file, cli, agent, after, from, base, brief,
 check, retries and timeout; max may stand before them. All of it is queued, or nothing.`,
@@ -91,6 +93,8 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 	f.StringVar(&o.Base, "base", "", "commit or branch to begin at (default: HEAD)")
 	f.StringArrayVar(&o.Check, "check", nil, "command that has to pass on the work")
 	f.IntVar(&o.Retries, "retries", 0, "how often a failed check goes back to the agent")
+	f.StringVar(&o.On, "on", "", "ci: when the checks of the agent's pull request have failed (gh, glab)")
+	f.BoolVar(&o.Push, "push", false, "with --on ci: push as paw pr does when the turn has ended")
 	f.StringVar(&o.timeout, "timeout", "", "fail when the turn takes longer, such as 30m")
 	f.StringVar(&o.plan, "plan", "", "file with many tasks (TOML)")
 	f.StringSliceVar(&o.issues, "issue", nil, "number of an issue: a task gh-N with its text, quoted (gh, glab)")
@@ -100,6 +104,7 @@ check, retries and timeout; max may stand before them. All of it is queued, or n
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	completeFlag(cmd, "cli", a.completes(completion.clis))
+	completeFlag(cmd, "on", cobra.FixedCompletions([]string{session.OnCI}, cobra.ShellCompDirectiveNoFileComp))
 	for _, flag := range []string{"id", "after", "from", "base", "check", "retries", "timeout", "issue", "issues"} {
 		completeFlag(cmd, flag, cobra.NoFileCompletions)
 	}
@@ -175,7 +180,7 @@ func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.
 	case err != nil && named && len(args) > 1:
 		err = errs.WithHints(err, pasted(slices.Concat(o.repeated(cmd, args), []string{"--"}, args)))
 	case err != nil:
-	case len(args) == 1 && o.file == "":
+	case len(args) == 1 && o.file == "" && o.On == "":
 		err = usagef(cmd, "%s: is an agent; what is it to be asked?", args[0])
 	case cmd.ArgsLenAtDash() != 1:
 		err = o.refuseNames(cmd, h.Place(), s, args)
@@ -205,6 +210,13 @@ func (o *queueAddOptions) newTasks(cmd *cobra.Command, h *app.App, s *session.Se
 	case len(o.issues) > 0 || o.label != "":
 		tasks, err := o.issueTasks(cmd.Context(), h, s, strings.Join(args, " "))
 		return tasks, 0, err
+	case o.On != "" && given+len(args) > 0:
+		return nil, 0, usagef(cmd, "--on ci takes no text: the failed checks are the prompt")
+	case o.On != "":
+		if o.Checking = true; !cmd.Flags().Changed("retries") {
+			o.Retries = 3
+		}
+		return []queue.New{{Task: o.Task, Prompt: "Mend what the checks of your pull request say."}}, 0, nil
 	}
 	prompt, err := o.queuedPrompt(cmd, args)
 	return []queue.New{{Task: o.Task, Prompt: prompt}}, 0, err
@@ -248,7 +260,7 @@ func (o *queueAddOptions) queuedPrompt(cmd *cobra.Command, args []string) (strin
 // of the issue.
 func (o *queueAddOptions) issueTasks(ctx context.Context, h *app.App, s *session.Session, words string) ([]queue.New, error) {
 	if o.label != "" {
-		numbers, err := orchestrator.IssuesWith(ctx, h, s.RepoPath, o.label)
+		numbers, err := forge.IssuesWith(ctx, h, s.RepoPath, o.label)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +274,7 @@ func (o *queueAddOptions) issueTasks(ctx context.Context, h *app.App, s *session
 	}
 	var tasks []queue.New
 	for _, number := range o.issues {
-		text, err := orchestrator.FromIssue(ctx, h, s.RepoPath, number)
+		text, err := forge.FromIssue(ctx, h, s.RepoPath, number)
 		if err != nil {
 			return nil, err
 		}

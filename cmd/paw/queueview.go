@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -130,6 +131,25 @@ func queueLine(h *app.App, l *queue.List) string {
 		line += ", not armed: " + errs.Line("paw recover")
 	}
 	return line
+}
+
+// raceLines returns a line for each race that goes on: what the check said last of each agent.
+func raceLines(races []session.Race) (lines []string) {
+	for _, r := range races {
+		if !r.On() {
+			continue
+		}
+		var said []string
+		for _, one := range r.Racers {
+			result := "not checked"
+			if n := len(one.Verdicts); n > 0 {
+				result = one.Verdicts[n-1].Result
+			}
+			said = append(said, cmp.Or(one.Agent, one.Task)+" "+result)
+		}
+		lines = append(lines, r.Name+": "+strings.Join(said, ", "))
+	}
+	return lines
 }
 
 // heldBy returns why nothing of a queue can begin, and the command that changes it, "" if something

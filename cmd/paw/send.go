@@ -16,6 +16,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/landing"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/typing"
@@ -208,9 +209,9 @@ func (o *sendOptions) promptFor(cmd *cobra.Command, h *app.App, s *session.Sessi
 
 // promptBack returns what the server says of an agent's pull request as a prompt, once the user has seen it.
 func (o *sendOptions) promptBack(cmd *cobra.Command, h *app.App, s *session.Session, agent string) (string, error) {
-	from := orchestrator.ReviewPrompt
+	from := forge.ReviewPrompt
 	if o.ci {
-		from = orchestrator.CIPrompt
+		from = forge.CIPrompt
 	}
 	prompt, err := from(cmd.Context(), h, s, agent)
 	if err != nil || o.yes {
@@ -300,7 +301,7 @@ func (p *promptFlags) issueText(ctx context.Context, h *app.App, repository stri
 	if p.issue == "" {
 		return "", nil
 	}
-	return orchestrator.FromIssue(ctx, h, repository, p.issue)
+	return forge.FromIssue(ctx, h, repository, p.issue)
 }
 
 func templateNamed(h *app.App, name string) (string, error) {

@@ -21,6 +21,7 @@ import (
 	"paw/orchestrator"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/observe"
 	"paw/session"
 )
@@ -343,9 +344,9 @@ func (o *startOptions) firstPrompt(ctx context.Context, h *app.App, repository s
 	if err != nil {
 		return err
 	}
-	var asked orchestrator.Asked
+	var asked forge.Asked
 	if o.pull != "" {
-		if asked, err = orchestrator.FromPull(ctx, h, repository, o.pull, orchestrator.Terminal(h, o.stdin, o.stderr, o.json)); err != nil {
+		if asked, err = forge.FromPull(ctx, h, repository, o.pull, orchestrator.Terminal(h, o.stdin, o.stderr, o.json)); err != nil {
 			return err
 		}
 		o.Base = asked.Base

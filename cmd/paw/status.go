@@ -34,7 +34,7 @@ const (
 type statusOptions struct {
 	*invocation
 	orchestrator.StatusOptions
-	dirty, forecast, usage, watch, here bool
+	dirty, forecast, usage, pull, watch, here bool
 }
 
 func newStatus(a *invocation) *cobra.Command {
@@ -65,6 +65,7 @@ has started, see paw wait --notify), error, completed (its CLI exited), suspende
 	f.BoolVar(&o.dirty, "dirty", false, "also count uncommitted files and, on a terminal, the lines that would land (runs git)")
 	f.BoolVar(&o.forecast, "forecast", false, "also show whose work would conflict when it lands, as paw forecast does (runs git)")
 	f.BoolVar(&o.usage, "usage", false, "also show what the agents' models took, as paw usage does (reads the CLIs' records)")
+	f.BoolVar(&o.pull, "pr", false, "also show how the pull requests by paw pr stand, at most a minute old (gh, glab)")
 	f.BoolVar(&o.here, "here", false, "without the agents of other machines (see paw host)")
 	f.BoolVarP(&o.watch, "watch", "w", false, "keep showing it, until Ctrl-C")
 	a.addSession(cmd)
@@ -108,6 +109,9 @@ func (o *statusOptions) run(cmd *cobra.Command, h *app.App, args []string) error
 		problems = o.noteUnread(unread())
 	}
 	problems = append(problems, queueProblems(h, statuses)...)
+	if o.pull {
+		problems = append(problems, o.notePulls(orchestrator.AskServers(cmd.Context(), h, statuses))...)
+	}
 	if err := (statusPrinter{o.invocation}).showStatus(cmd.Context(), h, statuses, problems, answers()); err != nil {
 		return err
 	}
@@ -129,6 +133,17 @@ func (o *statusOptions) noteUnread(records []session.Unreadable) (problems []err
 		}
 	}
 	return problems
+}
+
+// notePulls says which pull requests the server does not tell of. With --json the errors are returned, for the answer.
+func (o *statusOptions) notePulls(unread []error) []error {
+	if o.json {
+		return unread
+	}
+	for _, err := range unread {
+		o.note(err.Error())
+	}
+	return nil
 }
 
 // sessionToShow reads [NAME] [AGENT...]. A single word that is a session means all its agents, also
@@ -211,18 +226,22 @@ func queueProblems(h *app.App, statuses []observe.SessionStatus) (problems []err
 	return problems
 }
 
-// queueLines returns a line for each session whose queue has open tasks.
+// queueLines returns a line for each session whose queue has open tasks, and for each race that goes on.
 func queueLines(ctx context.Context, h *app.App, statuses []observe.SessionStatus) (lines []string) {
 	for _, st := range statuses {
 		if !h.Queues().Open(st.Session.Name) || st.Seen.LockError() != nil {
 			continue
 		}
 		if list, err := queue.Look(ctx, h, st.Seen); err == nil && list != nil {
-			line := queueLine(h, list)
-			if len(statuses) > 1 {
-				line = errs.Name(st.Session.Name) + ": " + line
+			for _, line := range append([]string{queueLine(h, list)}, raceLines(list.Races)...) {
+				switch {
+				case line == "":
+				case len(statuses) > 1:
+					lines = append(lines, errs.Name(st.Session.Name)+": "+line)
+				default:
+					lines = append(lines, line)
+				}
 			}
-			lines = append(lines, line)
 		}
 	}
 	return lines
@@ -327,6 +346,9 @@ func (p statusPrinter) plainLines(st observe.SessionStatus, now time.Time) []str
 		}
 		if ag.Dirty != nil && *ag.Dirty > 0 {
 			notes = slices.Insert(notes, 1, fmt.Sprintf("%d uncommitted", *ag.Dirty))
+		}
+		if ag.Pull != nil {
+			notes = append(notes, "pull request "+ag.Pull.InWords())
 		}
 		notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
 		// The user knows of agents that were stopped one by one.

@@ -72,6 +72,12 @@ var furtherColumns = []struct {
 	{"DIRTY", uncommitted, func(ag *observe.AgentStatus) bool { return ag.Dirty != nil }},
 	{"COLLIDES WITH", func(ag *observe.AgentStatus) string { return columns.Cut(collidesWith(ag), mostCollisions) },
 		func(ag *observe.AgentStatus) bool { return ag.Forecast != nil }},
+	{"PR", func(ag *observe.AgentStatus) string {
+		if ag.Pull == nil {
+			return ""
+		}
+		return ag.Pull.InWords()
+	}, func(ag *observe.AgentStatus) bool { return ag.Pull != nil }},
 	{"USAGE", func(ag *observe.AgentStatus) string { return inShort(ag.Used) }, func(ag *observe.AgentStatus) bool { return ag.Used != nil }},
 }
 
@@ -84,7 +90,7 @@ func (p statusPrinter) agentLines(st observe.SessionStatus, now time.Time, width
 		row[0].text = columns.Cut(row[0].text, max(width/longestName, leastName))
 		row[stateColumn].text = columns.Fill(row[stateColumn].text, state) // a background is as wide as the column
 	}
-	rows = fitting(rows, width-2, []string{"CLI", "SINCE", "WORK", "CHANGES", "NEW", "COLLIDES WITH", "USAGE", "DIRTY", "TURN"})
+	rows = fitting(rows, width-2, []string{"CLI", "SINCE", "WORK", "CHANGES", "NEW", "COLLIDES WITH", "USAGE", "DIRTY", "PR", "TURN"})
 	table := p.tableOf(rows, "  ", width)
 	lines := []string{p.paint(table[0], styleDim)}
 	for i, ag := range agents {

@@ -2,14 +2,11 @@ package hosting
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
-
-	"paw/config/display"
 )
 
 // Opened is a pull request that was opened, as its server has it now.
@@ -45,6 +42,43 @@ type Remark struct {
 	Line   int    // 0 where the line is gone
 	Author string
 	Text   string
+}
+
+// Count returns how many checks have a result.
+func (o Opened) Count(is Result) (n int) {
+	for _, c := range o.Checks {
+		if c.Result == is {
+			n++
+		}
+	}
+	return n
+}
+
+// InWords says how a pull request stands: what came of it, else of its checks.
+func (o Opened) InWords() string {
+	how := o.State
+	failed, passed, pending := o.Count(Failed), o.Count(Passed), o.Count(Pending)
+	switch {
+	case how != "open":
+	case failed > 0:
+		how = fmt.Sprintf("%d failed", failed)
+	case passed > 0 && pending == 0:
+		how = "passed"
+	}
+	if pending > 0 && o.State == "open" {
+		how = strings.TrimPrefix(how+", ", "open, ") + fmt.Sprintf("%d under way", pending)
+	}
+	return fmt.Sprintf("#%d %s", o.Number, how)
+}
+
+// Retarget changes the branch that a pull request is to be merged into.
+func (p Program) Retarget(ctx context.Context, of Place, number int, base string) error {
+	args := []string{"mr", "update", strconv.Itoa(number), "--repo", of.Page(), "--target-branch", base}
+	if p.Name == "gh" {
+		args = []string{"pr", "edit", strconv.Itoa(number), "--repo", of.Host + "/" + of.Path, "--base", base}
+	}
+	_, err := p.run(ctx, "", args...)
+	return err
 }
 
 // PullIn parses the web address of a pull request.
@@ -86,33 +120,47 @@ func (p Program) Opened(ctx context.Context, of Place, number int) (Opened, erro
 
 func (p Program) openedOnGitHub(ctx context.Context, of Place, number int) (Opened, error) {
 	var said struct {
-		State       string `json:"state"`
-		HeadRefOid  string `json:"headRefOid"`
-		BaseRefName string `json:"baseRefName"`
-		Rollup      []struct {
-			Name       string `json:"name"`
-			Workflow   string `json:"workflowName"`
-			Status     string `json:"status"`
-			Conclusion string `json:"conclusion"`
-			Details    string `json:"detailsUrl"`
-			Context    string `json:"context"` // this and the next two: of another program
-			State      string `json:"state"`
-			Target     string `json:"targetUrl"`
-		} `json:"statusCheckRollup"`
+		State       string     `json:"state"`
+		HeadRefOid  string     `json:"headRefOid"`
+		BaseRefName string     `json:"baseRefName"`
+		Rollup      []rolledUp `json:"statusCheckRollup"`
 	}
 	err := p.said(ctx, &said, "pr", "view", strconv.Itoa(number), "--repo", of.Host+"/"+of.Path, "--json", "state,headRefOid,baseRefName,statusCheckRollup")
 	o := Opened{Number: number, State: strings.ToLower(said.State), Commit: said.HeadRefOid, Base: said.BaseRefName}
 	for _, one := range said.Rollup {
-		c := Check{Name: one.Name + one.Context, Result: gitHubResult(one.Conclusion + one.State), Page: one.Details + one.Target}
-		if one.Workflow != "" {
-			c.Name = one.Workflow + " / " + c.Name
-		}
-		if run, job, _ := strings.Cut(c.Page, "/job/"); strings.Contains(run, "/actions/runs/") {
-			c.Job = job
-		}
-		o.Checks = append(o.Checks, c)
+		o.Checks = append(o.Checks, one.check())
 	}
 	return o, err
+}
+
+// rolledUp is a check as GitHub has it: a job of a workflow, or the status that another program reports.
+type rolledUp struct {
+	Name       string `json:"name"`
+	Workflow   string `json:"workflowName"` // as gh has it
+	CheckSuite struct {
+		Run struct {
+			Workflow struct {
+				Name string `json:"name"`
+			} `json:"workflow"`
+		} `json:"workflowRun"`
+	} `json:"checkSuite"` // has the workflow's name in an answer to a query
+	Conclusion string `json:"conclusion"`
+	Details    string `json:"detailsUrl"`
+	Context    string `json:"context"` // this and the next two: of another program
+	State      string `json:"state"`
+	Target     string `json:"targetUrl"`
+}
+
+// check names a job with its workflow: jobs of two workflows may have the same name.
+func (r rolledUp) check() Check {
+	c := Check{Name: r.Name + r.Context, Result: gitHubResult(r.Conclusion + r.State), Page: r.Details + r.Target}
+	if workflow := r.Workflow + r.CheckSuite.Run.Workflow.Name; workflow != "" {
+		c.Name = workflow + " / " + c.Name
+	}
+	if run, job, _ := strings.Cut(c.Page, "/job/"); strings.Contains(run, "/actions/runs/") {
+		c.Job = job
+	}
+	return c
 }
 
 func gitHubResult(word string) Result {
@@ -155,33 +203,39 @@ func (p Program) jobs(ctx context.Context, of Place, pipeline int) (checks []Che
 	return checks, err
 }
 
+// checksQuery asks GitHub for the checks of a branch, with the names of their workflows.
+const checksQuery = `query($owner:String!,$name:String!,$ref:String!){repository(owner:$owner,name:$name){object(expression:$ref){` +
+	`... on Commit{statusCheckRollup{contexts(first:100){nodes{... on CheckRun{name conclusion checkSuite{workflowRun{workflow{name}}}} ` +
+	`... on StatusContext{context state}}}}}}}}`
+
 // FailedOn returns the names of the checks that failed on the newest commit of a branch.
 func (p Program) FailedOn(ctx context.Context, of Place, branch string) (map[string]bool, error) {
-	failed := map[string]bool{}
+	var checks []Check
 	if p.Name == "gh" {
-		var said struct {
-			Runs []struct {
-				Name       string `json:"name"`
-				Conclusion string `json:"conclusion"`
-			} `json:"check_runs"`
+		var said []rolledUp
+		if err := p.graph(ctx, of, &said, ".object.statusCheckRollup.contexts.nodes", checksQuery, "-f", "ref=refs/heads/"+branch); err != nil {
+			return nil, err
 		}
-		err := p.said(ctx, &said, "api", "--hostname", of.Host, "repos/"+of.Path+"/commits/"+inPath(branch)+"/check-runs?per_page=100")
-		for _, one := range said.Runs {
-			failed[one.Name] = gitHubResult(one.Conclusion) == Failed
+		for _, one := range said {
+			checks = append(checks, one.check())
 		}
-		return failed, err
+	} else {
+		var said []struct {
+			ID int `json:"id"`
+		}
+		err := p.api(ctx, of, &said, "pipelines?per_page=1&ref="+url.QueryEscape(branch))
+		if err == nil && len(said) > 0 {
+			checks, err = p.jobs(ctx, of, said[0].ID)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	var said []struct {
-		ID int `json:"id"`
-	}
-	if err := p.api(ctx, of, &said, "pipelines?per_page=1&ref="+url.QueryEscape(branch)); err != nil || len(said) == 0 {
-		return nil, err
-	}
-	checks, err := p.jobs(ctx, of, said[0].ID)
+	failed := map[string]bool{}
 	for _, one := range checks {
-		failed[one.Name] = one.Result == Failed
+		failed[one.Name] = failed[one.Name] || one.Result == Failed
 	}
-	return failed, err
+	return failed, nil
 }
 
 // Log returns the log of a check's failed steps, "" where the server keeps none.
@@ -243,7 +297,7 @@ func (p Program) Remarks(ctx context.Context, of Place, number int) (all []Remar
 	return all, err
 }
 
-// threadsQuery asks GitHub for the threads of a review, which gh has no command for.
+// threadsQuery asks GitHub for the threads of a review.
 const threadsQuery = `query($owner:String!,$name:String!,$number:Int!){repository(owner:$owner,name:$name){pullRequest(number:$number){` +
 	`reviewThreads(first:100){nodes{isResolved path line comments(first:50){nodes{author{login} body}}}}}}}`
 
@@ -261,9 +315,7 @@ func (p Program) gitHubRemarks(ctx context.Context, of Place, number int) (all [
 			} `json:"nodes"`
 		} `json:"comments"`
 	}
-	owner, name, _ := strings.Cut(of.Path, "/")
-	err = p.said(ctx, &said, "api", "--hostname", of.Host, "graphql", "--jq", ".data.repository.pullRequest.reviewThreads.nodes",
-		"-f", "query="+threadsQuery, "-f", "owner="+owner, "-f", "name="+name, "-F", "number="+strconv.Itoa(number))
+	err = p.graph(ctx, of, &said, ".pullRequest.reviewThreads.nodes", threadsQuery, "-F", "number="+strconv.Itoa(number))
 	for _, thread := range said {
 		for _, one := range thread.Comments.Nodes {
 			if !thread.IsResolved {
@@ -274,22 +326,17 @@ func (p Program) gitHubRemarks(ctx context.Context, of Place, number int) (all [
 	return all, err
 }
 
+// graph asks GitHub about a repository what gh has no command for; at is where in the answer that is.
+func (p Program) graph(ctx context.Context, of Place, into any, at, query string, more ...string) error {
+	owner, name, _ := strings.Cut(of.Path, "/")
+	args := []string{"api", "--hostname", of.Host, "graphql", "--jq", ".data.repository" + at, "-f", "query=" + query, "-f", "owner=" + owner, "-f", "name=" + name}
+	return p.said(ctx, into, append(args, more...)...)
+}
+
 // project returns the address of a repository in the API of GitLab.
 func project(of Place) string { return "projects/" + url.PathEscape(of.Path) }
 
 // api asks the API of GitLab about a repository.
 func (p Program) api(ctx context.Context, of Place, into any, what string) error {
 	return p.said(ctx, into, "api", "--hostname", of.Host, project(of)+"/"+what)
-}
-
-// said runs the program and parses the JSON that it prints.
-func (p Program) said(ctx context.Context, into any, args ...string) error {
-	out, err := p.run(ctx, "", args...)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal([]byte(out), into); err != nil {
-		return fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
-	}
-	return nil
 }

@@ -49,10 +49,6 @@ func (p Program) Find(ctx context.Context, r Request) (string, error) {
 	if p.Name == "gh" {
 		args = []string{"pr", "list", "--repo", r.Into.Host + "/" + r.Into.Path, "--head", r.Branch, "--base", r.Base, "--state", "open", "--json", "url,headRepositoryOwner"}
 	}
-	out, err := p.run(ctx, "", args...)
-	if err != nil {
-		return "", err
-	}
 	var found []struct {
 		URL    string `json:"url"`
 		WebURL string `json:"web_url"`
@@ -60,10 +56,8 @@ func (p Program) Find(ctx context.Context, r Request) (string, error) {
 			Login string `json:"login"`
 		} `json:"headRepositoryOwner"`
 	}
-	if text := strings.TrimSpace(out); text != "" {
-		if err := json.Unmarshal([]byte(text), &found); err != nil {
-			return "", fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(text, longestSaid))
-		}
+	if err := p.said(ctx, &found, args...); err != nil {
+		return "", err
 	}
 	for _, one := range found {
 		if one.Owner != nil && !strings.EqualFold(one.Owner.Login, r.From.Owner()) { // a branch of the same name in another fork
@@ -139,6 +133,18 @@ func (p Program) run(ctx context.Context, stdin string, args ...string) (string,
 	return stdout.String(), nil
 }
 
+// said runs the program and parses the JSON that it prints.
+func (p Program) said(ctx context.Context, into any, args ...string) error {
+	out, err := p.run(ctx, "", args...)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal([]byte(out), into); err != nil {
+		return fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
+	}
+	return nil
+}
+
 // longestSaid limits the program's output in an error message, in columns.
 const longestSaid = 300
 
@@ -208,10 +214,6 @@ func (p Program) Pull(ctx context.Context, of Place, number int) (Thread, error)
 
 // thread runs the program and parses its JSON; gh and glab name the same fields differently.
 func (p Program) thread(ctx context.Context, asked Thread, args ...string) (Thread, error) {
-	out, err := p.run(ctx, "", args...)
-	if err != nil {
-		return Thread{}, err
-	}
 	var said struct {
 		Title       string `json:"title"`
 		Body        string `json:"body"`
@@ -228,8 +230,8 @@ func (p Program) thread(ctx context.Context, asked Thread, args ...string) (Thre
 		SourceProject int    `json:"source_project_id"`
 		TargetProject int    `json:"target_project_id"`
 	}
-	if err := json.Unmarshal([]byte(out), &said); err != nil || said.Title == "" {
-		return Thread{}, fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
+	if err := p.said(ctx, &said, args...); err != nil {
+		return Thread{}, err
 	}
 	asked.Title, asked.Text = said.Title, said.Body+said.Description
 	asked.Author = said.Author.Login + said.Author.Username

@@ -10,7 +10,6 @@ import (
 
 	"paw/config/display"
 	"paw/orchestrator/app"
-	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/hosting"
 	"paw/orchestrator/turns"
@@ -42,6 +41,7 @@ type puller struct {
 	there      string           // commit of the branch on the remote, "" for none
 	baseThere  string           // commit of the base on the remote
 	program    *hosting.Program // gh or glab, nil for none
+	open       *hosting.Opened  // the request that is open already, as far as it is known before the push
 	request    hosting.Request
 
 	facts  messageFacts
@@ -106,6 +106,9 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 		return errs.New(errs.Usage, "%s: %s", p.Record.Name, why).Hint("git remote -v")
 	}
 	p.done.Remote = p.push.Name
+	if err := p.lookAtServer(ctx); err != nil {
+		return err
+	}
 	branches := []string{p.done.Branch}
 	if p.push == p.base {
 		branches = append(branches, p.done.Base)
@@ -121,17 +124,6 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 			return e.Hint("%s", p.lineInto(head))
 		}
 		return e.Hint("git push %s %s", errs.Quote(p.push.Name), errs.Quote(p.done.Base))
-	}
-	from, ok := hosting.PlaceOf(p.push.Address)
-	into, both := hosting.PlaceOf(p.base.Address)
-	if !ok || !both {
-		return nil
-	}
-	p.request = hosting.Request{From: from, Into: into, Branch: p.done.Branch, Base: p.done.Base, Draft: p.options.Draft, Web: p.options.Web}
-	if name := hosting.ProgramFor(into.Kind); name != "" {
-		if path, err := cli.LookPath(name, p.App.Env); err == nil {
-			p.program = &hosting.Program{Name: name, Path: path, Dir: p.Session.RepoPath, Env: p.App.Env}
-		}
 	}
 	return nil
 }
@@ -226,6 +218,9 @@ func (p *puller) plan(ctx context.Context) error {
 	if p.program != nil {
 		how = fmt.Sprintf("ask with %s for a pull request into %s", p.program.Name, p.done.Base)
 	}
+	if p.open != nil && p.open.Base != p.done.Base {
+		how = fmt.Sprintf("pull request %d goes into %s, as %s is merged", p.open.Number, p.done.Base, p.open.Base)
+	}
 	p.done.Plan = []string{what, how, "title: " + p.done.Title}
 	return nil
 }
@@ -300,37 +295,4 @@ func (p *puller) remember(ctx context.Context) error {
 		return err
 	}
 	return p.App.UpdateAgent(ctx, p.Session.Name, p.Record.Name, func(w *session.Agent) { w.Pushed = append(w.Pushed, p.done.Commit) })
-}
-
-// ask creates the pull request unless there is one, or says where the user can create it.
-func (p *puller) ask(ctx context.Context) error {
-	byHand := p.request.From.Address(p.done.Branch, p.request.Into, p.done.Base)
-	if p.program == nil {
-		p.done.ByHand, p.done.Address = true, byHand
-		return nil
-	}
-	open, err := p.program.Find(ctx, p.request)
-	if err == nil && open != "" {
-		p.done.Open, p.done.Address = true, open
-		return p.keepAddress(ctx)
-	}
-	if err == nil {
-		p.done.Address, err = p.program.Ask(ctx, p.request)
-	}
-	if err != nil {
-		return errs.New(errs.Failed, "%s: %s has %s, but there is no pull request: %w", p.name(), p.push.Name, p.done.Branch, err).
-			Hint("%s", byHand)
-	}
-	p.done.Asked = true
-	p.App.Step("pr.asked")
-	return p.keepAddress(ctx)
-}
-
-// keepAddress records the URL of the pull request, for the desk. While the form in the browser is
-// open, there is none.
-func (p *puller) keepAddress(ctx context.Context) error {
-	if p.done.Address == "" || p.Record.PullRequest == p.done.Address {
-		return nil
-	}
-	return p.App.UpdateAgent(ctx, p.Session.Name, p.Record.Name, func(w *session.Agent) { w.PullRequest = p.done.Address })
 }

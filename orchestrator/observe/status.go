@@ -12,6 +12,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/hosting"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
@@ -38,10 +39,12 @@ type AgentStatus struct {
 	PID       int    // process that holds the agent's lock, 0 when the lock is free
 	ExitCode  *int
 	Children  []string
-	Dirty     *int           // number of uncommitted files; nil when not counted
-	Lines     *objects.Lines // lines that a landing would change; nil when not counted, and with nothing to land
-	Forecast  *Forecast      // nil without a forecast
-	Used      *cli.Spent     // tokens and cost; nil when not counted
+	Dirty     *int            // number of uncommitted files; nil when not counted
+	Lines     *objects.Lines  // lines that a landing would change; nil when not counted, and with nothing to land
+	Forecast  *Forecast       // nil without a forecast
+	Used      *cli.Spent      // tokens and cost; nil when not counted
+	Asked     bool            // the server was asked for the agent's pull request
+	Pull      *hosting.Opened // nil when not asked, and without one
 
 	TurnsCompleted int
 	ToReview       int    // number of finished turns that the user has not seen

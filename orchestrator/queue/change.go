@@ -127,7 +127,7 @@ func Retry(q *session.Queue, ids []string, of known, seen func(session.Task) ses
 		t.State = session.TaskHeld
 		letGo(q, t, of)
 		t.State, t.Why, t.Turn, t.Tries, t.Limits, t.Typed, t.Limited, t.Checking = session.TaskWaiting, "", 0, 0, 0, false, false, false
-		t.Text = session.TextPrompt
+		t.Text, t.Checking, t.Commit = session.TextPrompt, t.On != "", ""
 		switch {
 		case t.Agent != "" && cli != "":
 			t.Kind = session.PromptTask

@@ -2,11 +2,14 @@ package queue
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"paw/config/poll"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/session"
 )
 
@@ -30,7 +33,7 @@ func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 	}
 	defer unlock()
 	t := q.Tasks[due]
-	failed, checkErr := p.check(ctx, t)
+	commit, failed, checkErr := p.check(ctx, t)
 	if ctx.Err() != nil {
 		return false, ctx.Err()
 	}
@@ -41,20 +44,53 @@ func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 		}
 	}
 	_, err = p.Queues().Update(ctx, p.session, func(q *session.Queue) error {
-		if now := q.Task(t.ID); now != nil && now.Checking && now.Turn == t.Turn {
-			Checked(now, failed != "", checkErr)
+		if now := q.Task(t.ID); now != nil && now.State == session.TaskRunning && now.Checking && now.Turn == t.Turn {
+			if checkErr == nil {
+				now.Commit = commit
+			}
+			if t.On == "" || !notYet(now, checkErr, p.Now(), paceOf(p.App).Ask) {
+				Checked(now, failed != "", checkErr)
+			}
 		}
 		return nil
 	})
 	return err == nil, err
 }
 
-// check runs the check of a task, and ends it as soon as the task is held or taken out.
-func (p *pump) check(ctx context.Context, t session.Task) (failed string, err error) {
+// check runs the check of a task, or asks the server for its checks and their commit, and ends that as soon as the
+// task is held or taken out.
+func (p *pump) check(ctx context.Context, t session.Task) (commit, failed string, err error) {
 	p.while(ctx, func(q *session.Queue) bool { return q.Task(t.ID) != nil && q.Task(t.ID).Checking }, func(ctx context.Context) {
-		failed, err = p.hands.check(ctx, t)
+		if t.On == "" {
+			failed, err = p.hands.check(ctx, t)
+			return
+		}
+		ctx, end := context.WithTimeout(ctx, longestAnswer)
+		defer end()
+		commit, failed, err = p.hands.ask(ctx, t)
 	})
-	return failed, err
+	return commit, failed, err
+}
+
+// longestAnswer limits how long gh or glab may take.
+const longestAnswer = 2 * time.Minute
+
+// notYet has a task wait whose server has no news of its checks, or does not answer, and reports whether it does. A push
+// that did not come to its end is made again then.
+func notYet(t *session.Task, err error, now time.Time, every time.Duration) bool {
+	said, ok := errors.AsType[*errs.Error](err)
+	switch waits := errors.Is(err, forge.ErrNotYet); {
+	case waits:
+		t.Turn, t.Refused, t.RefusedAt = 0, "", time.Time{}
+	case ok && said.Kind == errs.Failed:
+		if t.Refused = firstLine(err.Error()); t.RefusedAt.IsZero() {
+			t.RefusedAt = now.UTC()
+		}
+	default:
+		return false
+	}
+	t.State, t.Why, t.Typed, t.NotYet = session.TaskWaiting, "", false, now.Add(every).UTC()
+	return true
 }
 
 // while runs a check, and ends it as soon as the queue does not want it any more.
@@ -88,6 +124,7 @@ func Checked(t *session.Task, failed bool, err error) {
 		t.State, t.Why = session.TaskFailed, "its check failed"
 	default:
 		t.Tries++
+		t.Refused, t.RefusedAt = "", time.Time{}
 		t.State, t.Kind, t.Text, t.Turn, t.Typed = session.TaskWaiting, session.PromptTask, session.TextBack, 0, false
 	}
 }

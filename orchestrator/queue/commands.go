@@ -11,6 +11,7 @@ import (
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/observe"
 	"paw/orchestrator/startplan"
 	"paw/session"
@@ -25,6 +26,7 @@ type List struct {
 	Max, Starts int
 	Made        int // number of starts and prompts so far
 	Tasks       []session.Task
+	Races       []session.Race
 	Steps       []Step // next steps of the queue
 	Next        time.Time
 	Armed       bool
@@ -60,7 +62,7 @@ func Look(ctx context.Context, h *app.App, seen observe.Facts) (*List, error) {
 	f.Looking = true
 	d := decide(q, f, h.Now())
 	list := &List{
-		Session: s.Name, Held: q.Held, Down: f.Down, Max: d.max(), Starts: d.startsMax(), Made: q.Starts, Steps: d.steps, Armed: Armed(h, s.Name), Tasks: d.shown(),
+		Session: s.Name, Held: q.Held, Down: f.Down, Max: d.max(), Starts: d.startsMax(), Made: q.Starts, Steps: d.steps, Armed: Armed(h, s.Name), Tasks: d.shown(), Races: q.Races,
 	}
 	for _, step := range d.steps {
 		if step.Do == StepArm {
@@ -191,7 +193,9 @@ func possibleOne(h *app.App, s *session.Session, tasks []New, t *New) error {
 		if err != nil {
 			return err
 		}
-		names = []string{w.CLI}
+		if names = []string{w.CLI}; t.On != "" && w.PullRequest == "" {
+			return forge.NoPull(s.Name + "/" + w.Name)
+		}
 	} else if len(names) == 0 {
 		t.CLIs = []string{h.Config.DefaultCLI}
 		names = t.CLIs

@@ -28,7 +28,7 @@ const notRunning = "not running"
 // begin decides which waiting tasks begin, in their order, and when to look again.
 func (d *decision) begin() {
 	working, starts := d.working(), d.q.Starts
-	armed := working > 0 || slices.ContainsFunc(d.q.Tasks, func(t session.Task) bool { return t.Checking })
+	armed := working > 0 || slices.ContainsFunc(d.q.Tasks, func(t session.Task) bool { return t.State == session.TaskRunning && t.Checking })
 	if d.f.Down == session.ReasonTmuxSilent && d.q.Open() {
 		d.steps = append(d.steps, Step{Do: StepLook, Why: d.f.Down}) // nobody can be told to look later
 	}
@@ -41,7 +41,7 @@ func (d *decision) begin() {
 		}
 		v := d.verdict(t, working, starts, taken)
 		d.verdicts[t.ID] = v
-		if v.why != "" && !v.look {
+		if v.why != "" && !v.look && v.why != session.WaitsCI {
 			t.Refused, t.RefusedAt = "", time.Time{} // something else keeps it waiting
 		}
 		if v.look {
@@ -52,6 +52,11 @@ func (d *decision) begin() {
 			due = v.due
 		}
 		if v.why != "" {
+			continue
+		}
+		if t.Checking {
+			t.State, t.Why, armed = session.TaskRunning, session.WaitsCI, true
+			d.step(StepAsk, t, "")
 			continue
 		}
 		do := StepPrompt
@@ -101,6 +106,8 @@ func (d *decision) verdict(t *session.Task, working, starts int, taken map[strin
 		return verdict{why: d.q.Held, held: true}
 	case t.Kind == session.PromptTask && d.q.Lanes[t.Agent].Held:
 		return verdict{why: session.HeldYou, held: true}
+	case d.now.Before(t.NotYet) && t.Checking:
+		return verdict{why: session.WaitsCI, due: t.NotYet, arm: true}
 	case d.now.Before(t.NotYet):
 		return verdict{why: "due " + t.NotYet.Local().Format("2 Jan 15:04"), due: t.NotYet, arm: true}
 	}
@@ -167,6 +174,8 @@ func (d *decision) possible(t *session.Task, taken map[string]bool) verdict {
 	switch {
 	case !there:
 		return verdict{why: "no agent " + t.Agent, held: true}
+	case t.Checking:
+		return verdict{}
 	case t.Limited && agent.number() > t.Before:
 		return verdict{why: session.HeldYou, held: true} // the user went on there
 	case taken[t.Agent] || slices.ContainsFunc(d.q.Tasks, func(o session.Task) bool { return o.Agent == t.Agent && o.State == session.TaskRunning }):

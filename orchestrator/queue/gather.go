@@ -237,8 +237,8 @@ func squeezed(text string) string { return strings.Join(strings.Fields(text), ""
 func paceOf(h *app.App) Pace {
 	p := UsualPace
 	for i, text := range strings.Split(h.Getenv(paceVariable), ",") {
-		if span, err := time.ParseDuration(text); err == nil && i < 6 {
-			*[]*time.Duration{&p.Delay, &p.Spread, &p.Every, &p.Again, &p.GiveUp, &p.Proof}[i] = span
+		if span, err := time.ParseDuration(text); err == nil && i < 7 {
+			*[]*time.Duration{&p.Delay, &p.Spread, &p.Every, &p.Again, &p.GiveUp, &p.Proof, &p.Ask}[i] = span
 		}
 	}
 	return p

@@ -156,7 +156,7 @@ func (d *decision) settle(t *session.Task) {
 		return
 	}
 	if t.Checking {
-		d.step(StepCheck, t, "its check is to run")
+		d.check(t)
 		return
 	}
 	agent := d.f.Agents[t.Agent]
@@ -231,12 +231,21 @@ func (d *decision) finished(t *session.Task, agent Agent, one *Turn) {
 	switch {
 	case one.Outcome == "failure" || one.Outcome == "error":
 		d.finish(t, session.TaskFailed, "its outcome is "+one.Outcome)
-	case len(t.Check) > 0:
+	case len(t.Check) > 0 || t.On != "":
 		t.Checking = true
-		d.step(StepCheck, t, "its check is to run")
+		d.check(t)
 	default:
 		d.finish(t, session.TaskDone, "")
 	}
+}
+
+// check has the check of a task run, or the server asked for its checks.
+func (d *decision) check(t *session.Task) {
+	do := StepCheck
+	if t.On != "" {
+		do = StepAsk
+	}
+	d.step(do, t, "its check is to run")
 }
 
 // aborted decides about a task whose turn was aborted.

@@ -14,6 +14,8 @@ import (
 
 	"paw/config"
 	"paw/orchestrator/app"
+	"paw/orchestrator/errs"
+	"paw/orchestrator/forge"
 	"paw/orchestrator/live"
 	"paw/session"
 	"paw/session/turn"
@@ -52,6 +54,9 @@ type world struct {
 	retried  map[string]int  // how often its user had a task begun again
 	done     map[string]bool // tasks that were seen to be over
 	starts   int
+
+	pushed int    // commits of pull requests
+	ci     string // what their checks came to: "red" or "green", "" while they run, "gone" where the server does not answer
 }
 
 // played is an agent whose CLI is played.
@@ -404,6 +409,9 @@ func (w *world) facts() Facts {
 func (w *world) count(t session.Task) {
 	w.tb.Helper()
 	key := fmt.Sprintf("%s %s %d", t.ID, t.Text, t.Tries)
+	if t.On != "" && t.Text == session.TextBack {
+		key = t.ID + " commit " + t.Commit
+	}
 	may := 1 + w.retried[t.ID]
 	for _, p := range w.agents {
 		for _, one := range p.turns {
@@ -513,6 +521,20 @@ func (w *world) check(context.Context, session.Task) (string, error) {
 	return "", nil
 }
 
+func (w *world) ask(_ context.Context, t session.Task) (commit, failed string, err error) {
+	w.soon()
+	commit = fmt.Sprint(w.pushed)
+	switch {
+	case w.ci == "gone":
+		return "", "", errs.New(errs.Failed, "no connection")
+	case w.ci == "" || commit == t.Commit:
+		return "", "", forge.ErrNotYet
+	case w.ci == "red":
+		return commit, "the checks failed", nil
+	}
+	return commit, "", nil
+}
+
 func (w *world) text(t session.Task) (string, error) {
 	if t.Text == session.TextContinue {
 		return "go on", nil
@@ -570,7 +592,7 @@ func (w *world) checkArmed() {
 	}
 	_, steps := Next(w.queue(), w.facts(), w.clock)
 	for _, s := range steps {
-		if (s.Acts() || s.Do == StepCheck || s.Do == StepArm) && w.timer == "" {
+		if (s.Acts() || s.Do == StepCheck || s.Do == StepAsk || s.Do == StepArm) && w.timer == "" {
 			w.tb.Errorf("nobody looks, and due is: %s\n%s", s, w)
 		}
 	}

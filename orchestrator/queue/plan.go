@@ -181,7 +181,13 @@ func (t New) fault() error {
 		return fmt.Errorf("%s: from and base exclude each other", name)
 	case t.Retries < 0:
 		return fmt.Errorf("%s: retries %d: not a number from 0 on", name, t.Retries)
-	case t.Retries > 0 && len(t.Check) == 0:
+	case t.On != "" && t.On != session.OnCI:
+		return fmt.Errorf("%s: on %s: not ci", name, t.On)
+	case t.On != "" && (t.Kind != session.PromptTask || len(t.Check) > 0):
+		return fmt.Errorf("%s: on ci takes an agent, whose pull request it is, and no check", name)
+	case t.Push && t.On == "":
+		return fmt.Errorf("%s: push goes with on ci", name)
+	case t.Retries > 0 && len(t.Check) == 0 && t.On == "":
 		return fmt.Errorf("%s: retries without a check", name)
 	}
 	if err := checks.RefuseEmpty(t.Check); err != nil {

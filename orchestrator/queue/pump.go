@@ -45,6 +45,10 @@ type hands interface {
 	// check runs the check of a task. It returns the prompt for the agent when the check failed, ""
 	// when it passed.
 	check(ctx context.Context, t session.Task) (failed string, err error)
+	// ask asks the server for the checks of the pull request of a task's agent. It returns their commit, and the
+	// prompt for the agent when some have failed, "" when all have passed. The error is forge.ErrNotYet when there
+	// is no news.
+	ask(ctx context.Context, t session.Task) (commit, failed string, err error)
 	// text returns the next text to type for a task.
 	text(t session.Task) (string, error)
 	// tell notifies the user of tasks that are held or have failed.

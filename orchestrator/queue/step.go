@@ -22,6 +22,7 @@ const (
 	StepContinue Kind = "continue" // prompt an agent whose limit is lifted
 	StepHandover Kind = "handover" // start an agent that takes over from a limited one
 	StepCheck    Kind = "check"    // run the check of a task
+	StepAsk      Kind = "ask"      // ask the server for the checks of the agent's pull request
 	StepArm      Kind = "arm"      // set a timer, since something is due later
 	StepLook     Kind = "look"     // look again at once: an agent is about to begin, to end or to take a prompt
 
@@ -59,6 +60,8 @@ func (s Step) String() string {
 		return fmt.Sprintf("start %s, which takes %s over from %s", s.CLI, s.ID, s.Agent)
 	case StepCheck:
 		return fmt.Sprintf("run the check of %s on the work of %s", s.ID, s.Agent)
+	case StepAsk:
+		return fmt.Sprintf("ask for the checks of the pull request of %s, for %s", s.Agent, s.ID)
 	case StepArm:
 		if s.Until.IsZero() {
 			return "look again while something runs"
@@ -109,10 +112,11 @@ type Pace struct {
 	Again  time.Duration // delay after a limit with an unknown end
 	GiveUp time.Duration // time after the first of several such limits until the queue gives up
 	Proof  time.Duration // time that a turn must last so that its start has not failed
+	Ask    time.Duration // time between two questions to the server of a pull request
 }
 
 // UsualPace has the delays outside of tests.
-var UsualPace = Pace{Delay: time.Minute, Spread: 30 * time.Second, Every: time.Minute, Again: 15 * time.Minute, GiveUp: 6 * time.Hour, Proof: quickly}
+var UsualPace = Pace{Delay: time.Minute, Spread: 30 * time.Second, Every: time.Minute, Again: 15 * time.Minute, GiveUp: 6 * time.Hour, Proof: quickly, Ask: 3 * time.Minute}
 
 // CLI describes a CLI that could be started now.
 type CLI struct {

@@ -9,7 +9,7 @@ import (
 // whyWords are the reasons that are one word in a queue's file, for people.
 var whyWords = map[string]string{
 	session.HeldYou: "by you", session.HeldInterrupted: "cut short, may have been typed", session.HeldSilent: "its CLI has not reported yet",
-	"busy": "agent at work", session.WaitsRunning: "enough agents run", "max": "enough at work", "question": "agent waits for you", "starts": "no start is left", "stop": "session was stopped",
+	"busy": "agent at work", session.WaitsRunning: "enough agents run", session.WaitsCI: "checks of its request", "max": "enough at work", "question": "agent waits for you", "starts": "no start is left", "stop": "session was stopped",
 }
 
 // WhyInWords returns why a task is in its state, for people; "" where the state says it. --json and the

@@ -1,14 +1,19 @@
-package orchestrator
+package forge
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"paw/config/disk"
 	"paw/config/display"
 	"paw/orchestrator/app"
-	"paw/orchestrator/cli"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/hosting"
 	"paw/session"
@@ -31,20 +36,13 @@ func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	}
 	p.name = s.Name + "/" + agentName
 	if w.PullRequest == "" {
-		return p, errs.New(errs.Refused, "%s: has no pull request that paw knows", p.name).Hint("paw pr %s", p.name)
+		return p, NoPull(p.name)
 	}
-	var number int
-	var known bool
-	p.of, number, known = hosting.PullIn(w.PullRequest)
-	tool := hosting.ProgramFor(p.of.Kind)
-	if !known || tool == "" {
-		return p, errs.New(errs.Refused, "%s: %s is neither on GitHub nor on GitLab, as far as its address tells", p.name, w.PullRequest)
+	place, number, _ := hosting.PullIn(w.PullRequest)
+	p.of = place
+	if p.program, err = Program(h, place, s.RepoPath, p.name, w.PullRequest); err != nil {
+		return p, err
 	}
-	path, err := cli.LookPath(tool, h.Env)
-	if err != nil {
-		return p, errs.New(errs.Missing, "%s: %s is not installed, which reads it from %s", p.name, tool, p.of.Host)
-	}
-	p.program = hosting.Program{Name: tool, Path: path, Dir: s.RepoPath, Env: h.Env}
 	if p.Opened, err = p.program.Opened(ctx, p.of, number); err != nil {
 		return p, p.failed(err)
 	}
@@ -54,18 +52,48 @@ func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	return p, err
 }
 
-// failed returns the error of a question to the server.
-func (p pull) failed(err error) error {
-	e := errs.New(errs.Failed, "%s: its pull request: %w", p.name, err)
-	if p.program.Name == "gh" {
-		return e.Hint("gh auth status")
-	}
-	return e.Hint("glab auth status")
+// NoPull returns the error of an agent for which paw pr has asked for no pull request.
+func NoPull(name string) error {
+	return errs.New(errs.Refused, "%s: has no pull request that paw knows", name).Hint("paw pr %s", name)
 }
 
-// failures returns the checks that failed.
-func (p pull) failures() []hosting.Check {
-	return slices.DeleteFunc(slices.Clone(p.Checks), func(c hosting.Check) bool { return c.Result != hosting.Failed })
+// PullOf returns the pull request of an agent as its server has it now.
+func PullOf(ctx context.Context, h *app.App, s *session.Session, agentName string) (hosting.Opened, error) {
+	p, err := pullOf(ctx, h, s, agentName)
+	return p.Opened, err
+}
+
+// failed returns the error of a question to the server.
+func (p pull) failed(err error) error {
+	return errs.New(errs.Failed, "%s: its pull request: %w", p.name, err).Hint("%s auth status", p.program.Name)
+}
+
+// lately is how old what is shown of a pull request may be.
+const lately = time.Minute
+
+// Lately returns the pull request of an agent as its server had it within the last minute.
+func Lately(ctx context.Context, h *app.App, s *session.Session, w *session.Agent) (hosting.Opened, error) {
+	var kept struct {
+		Address string
+		hosting.Opened
+	}
+	path := filepath.Join(h.StateDir(s.Name, w.Name), "pull.json")
+	if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()).Abs() < lately {
+		data, err := disk.ReadRegular(path)
+		if err == nil && json.Unmarshal(data, &kept) == nil && kept.Address == w.PullRequest {
+			return kept.Opened, nil
+		}
+	}
+	p, err := pullOf(ctx, h, s, w.Name)
+	if err != nil {
+		return hosting.Opened{}, err
+	}
+	kept.Address, kept.Opened = w.PullRequest, p.Opened
+	data, err := disk.JSON(kept, "")
+	if err == nil {
+		err = disk.Replace(path, data)
+	}
+	return p.Opened, err
 }
 
 // Limits on what of the logs of failed checks goes into a prompt.
@@ -89,10 +117,38 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 	if err != nil {
 		return "", err
 	}
-	failed := p.failures()
-	if len(failed) == 0 {
-		return "", errs.New(errs.Failed, "%s: no check of pull request %d has failed%s", p.name, p.Number, p.underWay())
+	if p.Count(hosting.Failed) == 0 {
+		return "", errs.New(errs.Failed, "%s: no check of its pull request has failed: %s", p.name, p.InWords())
 	}
+	return p.ciPrompt(ctx, h)
+}
+
+// ErrNotYet says that the server has no news of the checks of a pull request.
+var ErrNotYet = errors.New("no news")
+
+// CI returns the commit of an agent's pull request whose checks have ended, and the prompt with those that have
+// failed, "" where all have passed or it is merged. The checks of the commit known are no news.
+func CI(ctx context.Context, h *app.App, s *session.Session, agentName, known string) (commit, prompt string, err error) {
+	p, err := pullOf(ctx, h, s, agentName)
+	switch {
+	case err != nil:
+		return "", "", err
+	case p.State == "merged":
+		return p.Commit, "", nil
+	case p.State != "open":
+		return "", "", errs.New(errs.Refused, "%s: its pull request is %s", p.name, quotable(p.InWords()))
+	case p.Commit == known || len(p.Checks) == 0 || p.Count(hosting.Pending) > 0:
+		return "", "", ErrNotYet
+	case p.Count(hosting.Failed) == 0:
+		return p.Commit, "", nil
+	}
+	prompt, err = p.ciPrompt(ctx, h)
+	return p.Commit, prompt, err
+}
+
+// ciPrompt is the prompt with the failed checks, of which there are some.
+func (p pull) ciPrompt(ctx context.Context, h *app.App) (string, error) {
+	failed := slices.DeleteFunc(slices.Clone(p.Checks), func(c hosting.Check) bool { return c.Result != hosting.Failed })
 	base, err := p.program.FailedOn(ctx, p.of, p.Base)
 	if err != nil {
 		return "", p.failed(err)
@@ -101,7 +157,7 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 	fmt.Fprintf(&b, "%s\n\nCommit: %.12s\n", turn.CILine(p.Number, len(failed)), p.Commit)
 	var too []string
 	for _, c := range failed {
-		if _, job, _ := strings.Cut(c.Name, " / "); base[c.Name] || base[job] {
+		if base[c.Name] {
 			too = append(too, quotable(c.Name))
 		}
 	}
@@ -112,26 +168,17 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 	for _, c := range failed {
 		fmt.Fprintf(&b, "\n%s %s\n", quotable(c.Name), quotable(c.Page))
 		log, err := p.program.Log(ctx, p.of, c)
-		if err != nil {
-			return "", p.failed(err)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil { // the server deletes logs after a while
+			h.Notef("%s: no log of %s: %v", p.name, quotable(c.Name), err)
+			b.WriteString("Its log is not there.\n")
+			continue
 		}
 		b.WriteString(lastLines(log, mostLogBytes/len(failed)))
 	}
 	return b.String(), nil
-}
-
-// underWay says how many checks have not ended, "" for none.
-func (p pull) underWay() string {
-	pending := 0
-	for _, c := range p.Checks {
-		if c.Result == hosting.Pending {
-			pending++
-		}
-	}
-	if pending == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; %d under way", pending)
 }
 
 // ReviewPrompt returns the prompt that gives an agent the open threads of the reviews of its pull request.
