@@ -2,9 +2,9 @@ package orchestrator
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"paw/orchestrator/app"
@@ -15,6 +15,7 @@ import (
 	"paw/orchestrator/queue"
 	"paw/orchestrator/teardown"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // RaceView is a race as it stands.
@@ -36,37 +37,55 @@ type RacerView struct {
 // Races returns the race of that name, or all races of a session. It has ends of turns checked that are
 // not yet.
 func Races(ctx context.Context, h *app.App, s *session.Session, name string) (all []RaceView, err error) {
-	q, err := h.Queues().Load(s.Name)
-	if err == nil && name != "" {
-		_, err = queue.RaceNamed(q, s.Name, name)
+	seen, err := queue.Observe(ctx, h, s)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || q == nil {
-		return nil, h.RecordError(s.Name, err)
+	list, err := queue.Look(ctx, h, seen)
+	if err != nil {
+		return nil, err
+	}
+	q := &session.Queue{}
+	if list != nil {
+		q.Tasks, q.Races = list.Tasks, list.Races
+	}
+	if name != "" {
+		if _, err := queue.RaceNamed(q, s.Name, name); err != nil {
+			return nil, err
+		}
 	}
 	queue.Wake(h, s.Name, 0, false) // the process that did so may have been killed
 	for _, r := range q.Races {
 		if name != "" && r.Name != name {
 			continue
 		}
+		picked, err := pickedOf(ctx, h, s, &r)
+		if err != nil {
+			return nil, err
+		}
+		if picked != nil {
+			r.Over = pickedWords(picked)
+		}
 		view := RaceView{Race: r}
 		for _, one := range r.Racers {
-			view.Racers = append(view.Racers, racerOf(ctx, h, s, q.Task(one.Task), one))
+			view.Racers = append(view.Racers, racerOf(ctx, h, s, &r, q.Task(one.Task), one))
 		}
 		all = append(all, view)
 	}
 	return all, nil
 }
 
-func racerOf(ctx context.Context, h *app.App, s *session.Session, t *session.Task, one session.Racer) RacerView {
-	v := RacerView{Racer: one}
+func racerOf(ctx context.Context, h *app.App, s *session.Session, r *session.Race, t *session.Task, one session.Racer) RacerView {
+	v := RacerView{Racer: one, Verdict: one.Last()}
 	for _, judged := range one.Verdicts {
-		if judged.Turn > v.Turn {
-			v.Verdict = judged
-		}
 		if judged.Result == session.RacePass && (v.GreenAt == 0 || judged.Turn < v.GreenAt) {
 			v.GreenAt = judged.Turn
 		}
 	}
+	if t != nil {
+		v.State = t.State
+	}
+	unchecked := false
 	if w := s.Agent(one.Agent); w != nil {
 		if used := UsageOf(ctx, h.Agent(s, w)); used.Unknown == "" {
 			v.Spent = &used.Total
@@ -76,64 +95,125 @@ func racerOf(ctx context.Context, h *app.App, s *session.Session, t *session.Tas
 			if t.EndedAt != nil {
 				v.Took += t.EndedAt.Sub(t.StartedAt)
 			}
+			unchecked = unchecked || t.State == turn.Finished && t.Number > v.Turn
 		}
 		v.Seconds = v.Took.Seconds()
 	}
-	if now, runs := checks.RunningIn(h, s); runs && now.Agent == one.Agent && one.Agent != "" {
-		v.Result = "checking"
-	} else if v.Result == "" && t != nil {
-		v.Result, v.Why = string(t.State), queue.WhyInWords(*t)
+	now, runs := checks.RunningIn(h, s)
+	switch {
+	case runs && now.Agent == one.Agent && one.Agent != "":
+		v.Result, v.Why = checking, ""
+	case unchecked && r.On() && s.Status != session.StatusStopped:
+		if v.Result, v.Why = checking, ""; runs {
+			v.Why = "waits for the check of " + now.Agent
+		}
+	case v.Result == "" && t != nil:
+		v.Result, v.Why = string(v.State), queue.WhyInWords(*t)
+	case v.Result == "":
+		v.Result = string(v.State)
 	}
 	return v
 }
 
+// checking is the result of an agent whose newest turn is about to be checked.
+const checking = "checking"
+
+// pickedOf returns the newest landing of an agent of a race that stands in the session's target, nil for none.
+func pickedOf(ctx context.Context, h *app.App, s *session.Session, r *session.Race) (picked *session.Landing, err error) {
+	ofRace := func(l session.Landing) bool {
+		return r.Racer(l.Agent) != nil && l.Target == s.Target && !l.At.Before(r.At.Truncate(time.Second))
+	}
+	if !slices.ContainsFunc(s.Landings, ofRace) { // without asking git
+		return nil, nil
+	}
+	all, err := landing.Standings(ctx, h, s)
+	for _, one := range all {
+		if ofRace(one.Landing) && one.Standing == landing.InForce {
+			picked = &one.Landing
+		}
+	}
+	return picked, err
+}
+
+// pickedWords says what was picked.
+func pickedWords(picked *session.Landing) string {
+	if picked.Turn == 0 {
+		return "picked " + picked.Agent
+	}
+	return fmt.Sprintf("picked %s@%d", picked.Agent, picked.Turn)
+}
+
 // PickRace lands the end of a turn of a race's agent, by default of the last one that was checked, if the
-// check passes on it now, and stops the others. The record says first which one is picked: nobody picks another one
-// meanwhile. It may be repeated after any interruption.
+// check passes on it now, and stops the others. It refuses while work of another one has landed and stands. It may
+// be repeated after any interruption.
 func PickRace(ctx context.Context, h *app.App, s *session.Session, name, agentName, number string) (*landing.Landed, error) {
-	var race session.Race
-	who, was, picked := s.Name+"/"+agentName, "", ""
-	_, err := h.Queues().Update(ctx, s.Name, func(q *session.Queue) error {
-		r, err := queue.RaceNamed(q, s.Name, name)
-		if err != nil {
-			return err
-		}
-		at := slices.IndexFunc(r.Racers, func(o session.Racer) bool { return o.Agent == agentName })
-		if at < 0 {
-			return errs.New(errs.Usage, "%s: is not in %s", agentName, name).Hint("paw race %s", name)
-		}
-		if last := racerOf(ctx, h, s, nil, r.Racers[at]).Turn; number == "" && len(r.Check) > 0 {
-			if last == 0 {
-				return errs.New(errs.Refused, "%s: no turn of it was checked yet", who).Hint("paw race %s", name)
-			}
-			number = strconv.Itoa(last)
-		}
-		picked = strings.TrimSuffix(session.RacePicked+agentName+"@"+number, "@")
-		if strings.HasPrefix(r.Over, session.RacePicked) && r.Over != picked {
-			return errs.New(errs.Refused, "%s: is over, %s", name, r.Over).Hint("paw land %s", who)
-		}
-		if race = *r; r.Over != picked { // else this pick was killed before
-			was = r.Over
-		}
-		r.Over = picked
-		return nil
-	})
+	unlock := h.Locks.Pick(s.Name)
+	if unlock == nil {
+		return nil, errs.New(errs.Locked, "%s: another paw picks in a race of it now", s.Name).Hint("paw race %s", name)
+	}
+	defer unlock()
+	s, err := h.Load(s.Name) // with what has been picked meanwhile
+	if err != nil {
+		return nil, err
+	}
+	q, err := h.Queues().Load(s.Name)
 	if err != nil {
 		return nil, h.RecordError(s.Name, err)
 	}
-	h.Step("race.claimed")
-	landed, err := landPicked(ctx, h, s, &race, agentName, number)
+	r, err := queue.RaceNamed(q, s.Name, name)
 	if err != nil {
-		_, _ = h.Queues().Update(context.WithoutCancel(ctx), s.Name, func(q *session.Queue) error {
-			if r := q.Race(name); r != nil {
-				r.Over = was
-			}
-			return nil
-		})
 		return nil, err
 	}
+	picked, err := mayPick(ctx, h, s, r, agentName)
+	if err != nil {
+		return nil, err
+	}
+	who := s.Name + "/" + agentName
+	if last := r.Racer(agentName).Last().Turn; number == "" && len(r.Check) > 0 {
+		if last == 0 {
+			return nil, errs.New(errs.Refused, "%s: no turn of it was checked yet", who).Hint("paw race %s", name)
+		}
+		number = strconv.Itoa(last)
+	}
+	landed, err := landPicked(ctx, h, s, r, agentName, number)
+	if err != nil {
+		return nil, err
+	}
+	if landed.Nothing && picked == nil {
+		return nil, errs.New(errs.Refused, "%s", landed).Hint("paw race %s", name)
+	}
 	h.Step("race.landed")
-	return landed, EndRace(ctx, h, s, name, agentName, picked)
+	return landed, EndRace(ctx, h, s, name, agentName)
+}
+
+// mayPick refuses an agent that is not in a race, or in one of which the work of another agent has landed. It
+// returns the landing of the agent's own work that stands, nil for none.
+func mayPick(ctx context.Context, h *app.App, s *session.Session, r *session.Race, agentName string) (*session.Landing, error) {
+	if slices.ContainsFunc(r.Racers, func(o session.Racer) bool { return o.Task == agentName && o.Agent == "" }) {
+		return nil, errs.New(errs.Refused, "%s: has not begun", agentName).Hint("paw race %s", r.Name)
+	}
+	if r.Racer(agentName) == nil {
+		return nil, errs.New(errs.Usage, "%s: is not in %s", agentName, r.Name).Hint("paw race %s", r.Name)
+	}
+	if s.Agent(agentName) == nil {
+		e := errs.New(errs.Usage, "%s: was removed", agentName)
+		for _, other := range r.Racers {
+			if s.Agent(other.Agent) != nil {
+				return nil, e.Hint("paw race pick %s %s", r.Name, other.Agent)
+			}
+		}
+		return nil, e.Hint("paw race %s", r.Name)
+	}
+	for _, l := range s.Landings {
+		if landing.Unfinished(l) && l.Agent != agentName && r.Racer(l.Agent) != nil {
+			return nil, errs.New(errs.Refused, "landing %d of %s: is half done, nothing is picked", l.ID, l.Agent).Hint("paw recover %s", s.Name)
+		}
+	}
+	picked, err := pickedOf(ctx, h, s, r)
+	if picked != nil && picked.Agent != agentName {
+		return nil, errs.New(errs.Refused, "%s: is over, %s", r.Name, pickedWords(picked)).Hint("paw land %s/%s", s.Name, agentName)
+	}
+	return picked, err
 }
 
 func landPicked(ctx context.Context, h *app.App, s *session.Session, r *session.Race, agentName, number string) (*landing.Landed, error) {
@@ -165,18 +245,16 @@ func passes(ctx context.Context, h *app.App, s *session.Session, r *session.Race
 	return errs.New(kind, "%s: not picked: %s", who, v.Why).Hint("paw diff %s", who)
 }
 
-// EndRace records how a race has ended, takes its tasks that are open out of the queue, and stops its agents but
-// one. What they have done stays.
-func EndRace(ctx context.Context, h *app.App, s *session.Session, name, but, how string) error {
+// EndRace has no more turns of a race checked, takes its tasks that are open out of the queue, and stops its agents
+// but one. What they have done stays.
+func EndRace(ctx context.Context, h *app.App, s *session.Session, name, but string) error {
 	var others []string
 	_, err := h.Queues().Update(ctx, s.Name, func(q *session.Queue) error {
 		r, err := queue.RaceNamed(q, s.Name, name)
 		if err != nil {
 			return err
 		}
-		if !strings.HasPrefix(r.Over, session.RacePicked) {
-			r.Over = how
-		}
+		r.Over = session.RaceStopped
 		for _, one := range r.Racers {
 			if t := q.Task(one.Task); t != nil && !t.State.Over() {
 				queue.Drop(q, []string{t.ID})

@@ -211,6 +211,10 @@ func (l Locks) QueueChecks(session string) (unlock func()) {
 	return l.once(queueChecksLock(session))
 }
 
+// Pick takes the lock of the process that picks in a race of a session, without waiting; nil if
+// another process has it.
+func (l Locks) Pick(session string) (unlock func()) { return l.once("pick-" + session + ".lock") }
+
 func (l Locks) once(file string) (unlock func()) {
 	f, err := l.try(file)
 	if err != nil {

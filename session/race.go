@@ -1,6 +1,9 @@
 package session
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Race is one prompt that several agents get, whose work the same check compares.
 type Race struct {
@@ -11,8 +14,10 @@ type Race struct {
 	Protect []string  `json:"protect,omitempty"`
 	Repeat  int       `json:"repeat"` // how often the check runs on a state
 	Racers  []Racer   `json:"racers"`
-	Over    string    `json:"over,omitempty"` // how it has ended: RaceStopped, or what was picked
+	Over    string    `json:"over,omitempty"` // RaceStopped once nothing more is checked; that one is picked, the session's landings say
 	At      time.Time `json:"at"`
+
+	Timeout time.Duration `json:"timeout,omitempty"` // of one run of a check
 }
 
 // Racer is one agent of a race, and the task of the queue that starts it.
@@ -20,6 +25,7 @@ type Racer struct {
 	Task     string    `json:"task"`
 	CLI      string    `json:"cli"`
 	Agent    string    `json:"agent,omitempty"` // "" until the task has begun
+	State    TaskState `json:"state,omitempty"` // of the task, also when the queue does not have it any more
 	Verdicts []Verdict `json:"verdicts,omitempty"`
 }
 
@@ -42,11 +48,8 @@ const (
 	RaceUnknown  = "unknown" // the state cannot be told or checked
 )
 
-// Ends of a race.
-const (
-	RaceStopped = "stopped"
-	RacePicked  = "picked " // then AGENT[@N]
-)
+// RaceStopped is the end of a race whose agents were stopped.
+const RaceStopped = "stopped"
 
 // On reports whether the ends of turns are still checked.
 func (r *Race) On() bool { return r.Over == "" && len(r.Check) > 0 }
@@ -61,14 +64,34 @@ func (q *Queue) Race(name string) *Race {
 	return nil
 }
 
-// follow names the agents of the tasks that have begun since, and reports whether a race goes on.
+// Racer returns a pointer to the racer with that agent, or nil.
+func (r *Race) Racer(agent string) *Racer {
+	for i := range r.Racers {
+		if agent != "" && r.Racers[i].Agent == agent {
+			return &r.Racers[i]
+		}
+	}
+	return nil
+}
+
+// Last returns the verdict on the newest turn that was checked, the zero value for none.
+func (r *Racer) Last() (last Verdict) {
+	for _, v := range r.Verdicts {
+		if v.Turn > last.Turn {
+			last = v
+		}
+	}
+	return last
+}
+
+// follow records the agents and states of the races' tasks, and reports whether a race goes on.
 func (q *Queue) follow() (on bool) {
 	for i := range q.Races {
 		r := &q.Races[i]
 		on = on || r.On()
 		for k := range r.Racers {
-			if t := q.Task(r.Racers[k].Task); t != nil && t.Agent != "" {
-				r.Racers[k].Agent = t.Agent
+			if t := q.Task(r.Racers[k].Task); t != nil {
+				r.Racers[k].Agent, r.Racers[k].State = cmp.Or(t.Agent, r.Racers[k].Agent), t.State
 			}
 		}
 	}

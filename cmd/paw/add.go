@@ -56,6 +56,9 @@ your checkout, and with --with-changes what you have not committed there comes a
 }
 
 func (o *addOptions) run(cmd *cobra.Command, _ []string) error {
+	if err := refuseEmpty(cmd, "conversation", "here", "from", "pr"); err != nil {
+		return err
+	}
 	h, s, from, err := o.originSession(cmd, o.from)
 	if err != nil {
 		return err

@@ -167,6 +167,16 @@ func (a *invocation) forgives(err error) bool {
 	return true
 }
 
+// refuseEmpty refuses flags that were given without a value.
+func refuseEmpty(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		if flag := cmd.Flag(name); flag.Changed && flag.Value.String() == "" {
+			return usagef(cmd, "--%s: is empty", name)
+		}
+	}
+	return nil
+}
+
 // alone refuses other flags beside a flag that makes a command do something else, except for those
 // in with and those that say where to look and how to print.
 func alone(cmd *cobra.Command, flag string, with ...string) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"paw/config/display"
 	"paw/orchestrator"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/queue"
@@ -45,7 +46,7 @@ was changed. Paths that --protect names are as in your branch while the check ru
 	f.BoolVar(&o.NoCheck, "no-check", false, "run no checks: you decide")
 	f.StringArrayVar(&o.Protect, "protect", nil, "paths that the check takes from your branch, as git matches them")
 	f.IntVar(&o.Repeat, "repeat", 1, "how often the check runs on a state")
-	f.DurationVar(&o.Task.Timeout, "timeout", 0, "a turn that takes longer has failed, such as 30m")
+	f.DurationVar(&o.Task.Timeout, "timeout", 0, "a turn or a check that takes longer has failed, such as 30m")
 	f.StringVar(&o.Name, "name", "", "name of the race (default: race, race_2, ...)")
 	completeFlag(cmd, "cli", a.completes(completion.clis))
 	for _, flag := range []string{"check", "protect", "repeat", "timeout", "name"} {
@@ -111,7 +112,7 @@ func (o *raceOptions) showRaces(s *session.Session, races []orchestrator.RaceVie
 		} else if len(r.Check) == 0 {
 			state = "no check"
 		}
-		fmt.Fprintf(o.stdout, "%s  %s  %s\n", r.Name, state, r.Prompt)
+		fmt.Fprintf(o.stdout, "%s  %s  %s\n", r.Name, state, display.Title(r.Prompt))
 		rows := [][]cell{heads("AGENT", "CLI", "RESULT", "LINES", "TIME", "TOKENS", "GREEN AT", "FLAGS")}
 		for _, one := range r.Racers {
 			rows = append(rows, racerRow(one))
@@ -155,7 +156,11 @@ check of the race passes on it now. The other agents are stopped; their branches
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completes(completion.races),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, number, err := a.agentAndTurn(cmd, args[1:])
+			word, number, err := splitTurn(cmd, args[1])
+			if err != nil {
+				return err
+			}
+			h, s, agent, err := a.agent(cmd, word)
 			if err != nil {
 				return err
 			}
@@ -185,7 +190,7 @@ paw race pick still lands it.`, exitUsage, exitNotFound, exitLocked),
 			if err != nil {
 				return err
 			}
-			if err := orchestrator.EndRace(cmd.Context(), h, s, args[0], "", session.RaceStopped); err != nil {
+			if err := orchestrator.EndRace(cmd.Context(), h, s, args[0], ""); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.stdout, "%s: stopped\n", args[0])

@@ -84,8 +84,8 @@ func (o *startOptions) run(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	if o.Name == "" && cmd.Flags().Changed("name") {
-		return usagef(cmd, "--name: is empty")
+	if err := refuseEmpty(cmd, "name", "pr"); err != nil {
+		return err
 	}
 	if err := o.readPrompt(o.stdin); err != nil {
 		return err

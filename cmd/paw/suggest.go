@@ -63,8 +63,23 @@ func (g suggester) instead(err error) string {
 		return ""
 	case e.Kind == errs.NotFound && e.Instead.Of == everybody && g.ran != nil && slices.Contains(forAll, g.ran.Name()):
 		return g.retyped(everybody, "--"+everybody)
+	case g.isTask(e.Instead.Of):
+		return "paw queue"
 	}
 	return g.retyped(e.Instead.Of, e.Instead.By)
+}
+
+// isTask reports whether a name is that of a task in a queue of the user's place, whose agent is not there yet.
+func (g suggester) isTask(name string) bool {
+	h, err := g.untold()
+	if name == "" || errs.Reached != nil || err != nil {
+		return false
+	}
+	here, _ := h.Place().Sessions()
+	return slices.ContainsFunc(here, func(s *session.Session) bool {
+		q, err := h.Queues().Load(s.Name)
+		return err == nil && q != nil && q.Task(name) != nil
+	})
 }
 
 // retyped returns the typed command line with another name: in place of a whole word, of the value of a flag, or of an item of a

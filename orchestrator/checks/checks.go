@@ -27,9 +27,10 @@ type Checker struct {
 	Session  *session.Session
 	Repo     *worktree.Manager
 	Commands []string
-	Fresh    bool   // run them also on what has passed them
-	Agent    string // whose work is checked
-	Landing  bool   // the work lands if the checks pass
+	Fresh    bool          // run them also on what has passed them
+	Agent    string        // whose work is checked
+	Landing  bool          // the work lands if the checks pass
+	Limit    time.Duration // a command that takes longer has failed; 0 for none
 
 	passed map[string]bool // trees that have passed in this process
 }
@@ -120,12 +121,18 @@ func (c *Checker) one(ctx context.Context, place, tree, command string) error {
 	defer log.Close()
 	c.App.Sayf("check: %s", display.Title(command))
 	began := time.Now()
-	code, err := c.Repo.Checks().Run(ctx, place, command, c.shown(log), c.App.Agent(c.Session, Agent(c.Session, place)).ProjectEnv())
-	if err != nil {
+	limited, end := ctx, func() {}
+	if c.Limit > 0 {
+		limited, end = context.WithTimeout(ctx, c.Limit)
+	}
+	defer end()
+	code, err := c.Repo.Checks().Run(limited, place, command, c.shown(log), c.App.Agent(c.Session, Agent(c.Session, place)).ProjectEnv())
+	late := err != nil && limited.Err() != nil && ctx.Err() == nil
+	if err != nil && !late {
 		return err
 	}
-	if code != 0 {
-		return &Error{What: "the check", Command: command, Code: code, Log: log.Name(), Place: place}
+	if code != 0 || late {
+		return &Error{What: "the check", Command: command, Code: code, Late: late, Log: log.Name(), Place: place}
 	}
 	c.App.Sayf("check: %s: passed in %s", display.Title(command), time.Since(began).Round(time.Second/10))
 	return os.WriteFile(passed, []byte(command+"\n"), 0o600)

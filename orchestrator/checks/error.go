@@ -14,7 +14,8 @@ import (
 type Error struct {
 	What    string // "the check", or another step that failed
 	Command string
-	Code    int // exit code, -1 for a signal
+	Code    int  // exit code, -1 for a signal
+	Late    bool // it took longer than it may
 	Log     string
 	Place   string // directory in which it ran
 }
@@ -25,6 +26,9 @@ func (e *Error) Error() string {
 
 // how returns the exit code in words.
 func (e *Error) how() string {
+	if e.Late {
+		return "took too long"
+	}
 	if e.Code < 0 {
 		return "killed"
 	}

@@ -28,7 +28,8 @@ type pull struct {
 	name    string // of the agent
 }
 
-// pullOf asks the server for the pull request of an agent. Once it is merged there, the agent's record says so.
+// pullOf asks the server for the pull request of an agent. Once it is merged into the session's target there, the
+// agent's record says so.
 func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName string) (p pull, err error) {
 	w, err := app.AgentNamed(s, agentName)
 	if err != nil {
@@ -46,7 +47,7 @@ func pullOf(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	if p.Opened, err = p.program.Opened(ctx, p.of, number); err != nil {
 		return p, p.failed(err)
 	}
-	if p.State == "merged" && w.Merged != p.Commit {
+	if p.State == "merged" && p.Base == s.Target && w.Merged != p.Commit {
 		err = h.UpdateAgent(ctx, s.Name, agentName, func(w *session.Agent) { w.Merged = p.Commit })
 	}
 	return p, err

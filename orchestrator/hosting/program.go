@@ -2,13 +2,17 @@ package hosting
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"paw/config/display"
 )
@@ -28,7 +32,12 @@ type Program struct {
 	Path string
 	Dir  string
 	Env  []string
+
+	limit time.Duration // of one call, 0 for patience
 }
+
+// patience limits how long gh or glab may take for one call.
+const patience = 30 * time.Second
 
 // ProgramFor returns the name of the program for pull requests on a server of that kind, "" for
 // none.
@@ -63,9 +72,22 @@ func (p Program) Find(ctx context.Context, r Request) (string, error) {
 		if one.Owner != nil && !strings.EqualFold(one.Owner.Login, r.From.Owner()) { // a branch of the same name in another fork
 			continue
 		}
+		if address(one.URL+one.WebURL) == "" {
+			return "", fmt.Errorf("%s: says %q, which is no address", p.Name, one.URL+one.WebURL)
+		}
 		return one.URL + one.WebURL, nil
 	}
 	return "", nil
+}
+
+// address returns a line if it is a web address, else "".
+func address(line string) string {
+	if strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://") {
+		if display.Title(line) == line {
+			return line
+		}
+	}
+	return ""
 }
 
 // Ask opens a pull request and returns its web address, "" if the browser was opened instead.
@@ -78,16 +100,14 @@ func (p Program) Ask(ctx context.Context, r Request) (string, error) {
 	if err != nil || r.Web {
 		return "", err
 	}
-	address := ""
+	last := ""
 	for line := range strings.Lines(out) {
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, "https://") || strings.HasPrefix(line, "http://") {
-			address = line
-		}
+		last = cmp.Or(address(strings.TrimSpace(line)), last)
 	}
-	if address == "" {
+	if last == "" {
 		return "", fmt.Errorf("%s: says %q, and no address", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
 	}
-	return address, nil
+	return last, nil
 }
 
 func (p Program) gh(r Request) []string {
@@ -117,14 +137,29 @@ func flags(r Request) (args []string) {
 	return args
 }
 
-// run runs the program without prompts. The error contains its output.
+// run runs the program without prompts. The error contains its output. When ctx ends or patience is over, all
+// processes of its group are killed; a process that it leaves behind may keep its output open.
 func (p Program) run(ctx context.Context, stdin string, args ...string) (string, error) {
+	limit := cmp.Or(p.limit, patience)
+	asked := ctx
+	ctx, end := context.WithTimeout(ctx, limit)
+	defer end()
 	cmd := exec.CommandContext(ctx, p.Path, args...)
 	cmd.Dir = p.Dir
 	cmd.Env = append(append([]string{}, p.Env...), "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "NO_PROMPT=1", "NO_COLOR=1")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &stdout, &stderr
-	if err := cmd.Run(); err != nil {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	called := p.Name + " " + strings.Join(args[:min(len(args), 2)], " ")
+	err := cmd.Run()
+	switch {
+	case err != nil && asked.Err() != nil:
+		return "", fmt.Errorf("%s: %w", called, asked.Err())
+	case err != nil && ctx.Err() != nil:
+		return "", fmt.Errorf("%s: took longer than %s", called, limit)
+	case err != nil && !errors.Is(err, exec.ErrWaitDelay):
 		if said := strings.TrimSpace(stderr.String()); said != "" {
 			return "", fmt.Errorf("%s: %s", p.Name, display.Graphemes.Cut(display.Words(said), longestSaid))
 		}

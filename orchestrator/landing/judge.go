@@ -95,7 +95,7 @@ var (
 // verdict runs the check of a race on a commit of a tree, until its runs differ or all are done.
 func (l *landing) verdict(ctx context.Context, v *session.Verdict, r *session.Race, tree, commit string) error {
 	c := l.work.checker(false)
-	c.Commands = r.Check
+	c.Commands, c.Limit = r.Check, r.Timeout
 	passed, n := 0, max(1, r.Repeat)
 	for i := range n {
 		c.Fresh = i > 0

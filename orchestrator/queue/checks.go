@@ -65,15 +65,10 @@ func (p *pump) check(ctx context.Context, t session.Task) (commit, failed string
 			failed, err = p.hands.check(ctx, t)
 			return
 		}
-		ctx, end := context.WithTimeout(ctx, longestAnswer)
-		defer end()
 		commit, failed, err = p.hands.ask(ctx, t)
 	})
 	return commit, failed, err
 }
-
-// longestAnswer limits how long gh or glab may take.
-const longestAnswer = 2 * time.Minute
 
 // notYet has a task wait whose server has no news of its checks, or does not answer, and reports whether it does. A push
 // that did not come to its end is made again then.

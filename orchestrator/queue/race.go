@@ -4,16 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"paw/config/disk"
 	"paw/orchestrator/app"
 	"paw/orchestrator/checks"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/landing"
 	"paw/session"
 	"paw/session/turn"
+	"paw/worktree"
+	"paw/worktree/gitdir"
 )
 
 // RaceOptions are the options of a new race.
@@ -54,9 +58,10 @@ func BeginRace(ctx context.Context, h *app.App, s *session.Session, o RaceOption
 	if race.Base, err = m.Refs().BranchTip(ctx, s.Target); err != nil || race.Base == "" {
 		return "", errors.Join(err, errs.New(errs.Refused, "%s: has no branch %s to land in", s.Name, s.Target).Hint("git branch"))
 	}
-	if _, err := m.Objects().ChangedIn(ctx, race.Base, race.Base, race.Protect); err != nil {
-		return "", errs.New(errs.Usage, "--protect: %w", err)
+	if race.Protect, err = protected(ctx, h, s, m, race); err != nil {
+		return "", err
 	}
+	race.Timeout = o.Task.Timeout
 	race.Prompt, race.At = firstLine(turn.Prompt(o.Prompt).Words()), h.Now().UTC()
 	var tasks []New
 	for i, cli := range o.CLIs {
@@ -66,6 +71,31 @@ func BeginRace(ctx context.Context, h *app.App, s *session.Session, o RaceOption
 	}
 	_, err = Enqueue(ctx, h, s, tasks, 0, &race, false)
 	return race.Name, err
+}
+
+// protected returns the protected paths of a new race from the top of the repository on. It refuses one that its
+// base does not have.
+func protected(ctx context.Context, h *app.App, s *session.Session, m *worktree.Manager, r session.Race) (paths []string, err error) {
+	below := "."
+	if here, err := gitdir.Discover(h.Dir); err == nil && here.CommonDir == s.GitCommonDir {
+		if inside, err := filepath.Rel(disk.Resolved(here.Worktree), disk.Resolved(h.Dir)); err == nil && filepath.IsLocal(inside) {
+			below = inside
+		}
+	}
+	for _, path := range r.Protect {
+		from := path
+		if !strings.HasPrefix(path, ":") && !filepath.IsAbs(path) {
+			from = filepath.Join(below, path)
+		}
+		switch files, err := m.Objects().FilesIn(ctx, r.Base, from); {
+		case err != nil:
+			return nil, errs.New(errs.Usage, "--protect %s: %w", path, err)
+		case path == "" || len(files) == 0:
+			return nil, errs.New(errs.Usage, "--protect %s: %s has nothing there", path, s.Target)
+		}
+		paths = append(paths, from)
+	}
+	return paths, nil
 }
 
 // raceName returns the name of a new race: the one that was asked for, or a free one.
@@ -121,7 +151,8 @@ func (p *pump) unjudged(q *session.Queue) (r *session.Race, at, number int) {
 }
 
 // judgeOne runs the check of a race on the end of one turn, unless another process runs checks of this
-// queue, and reports whether it did. A hold of the queue, as by paw stop, ends the check.
+// queue, and reports whether there may be more. A hold of the queue, as by paw stop, and the end of the race
+// end the check.
 func (p *pump) judgeOne(ctx context.Context) (did bool, err error) {
 	q, err := p.Queues().Load(p.session)
 	if err != nil || q == nil || len(q.Races) == 0 {
@@ -140,12 +171,16 @@ func (p *pump) judgeOne(ctx context.Context) (did bool, err error) {
 	if r == nil || err != nil || s.Status == session.StatusStopped {
 		return false, app.UnlessGone(err)
 	}
-	v, held := session.Verdict{}, false
-	p.while(ctx, func(now *session.Queue) bool { held = now.Held != q.Held; return !held }, func(ctx context.Context) {
+	v, held, over := session.Verdict{}, false, false
+	p.while(ctx, func(now *session.Queue) bool {
+		race := now.Race(r.Name)
+		held, over = now.Held != q.Held, race == nil || !race.On()
+		return !held && !over
+	}, func(ctx context.Context) {
 		v, err = landing.Judge(ctx, h, s, r, r.Racers[at].Agent, number)
 	})
-	if ctx.Err() != nil || held {
-		return false, ctx.Err()
+	if ctx.Err() != nil || held || over {
+		return over && !held, ctx.Err()
 	}
 	if err != nil {
 		v.Result, v.Why = session.RaceUnknown, firstLine(err.Error())

@@ -243,6 +243,15 @@ func (o *Store) ChangedIn(ctx context.Context, from, to string, patterns []strin
 	return git.NulSeparated(out), err
 }
 
+// FilesIn returns the files of a commit that patterns of git match.
+func (o *Store) FilesIn(ctx context.Context, commit string, patterns ...string) ([]string, error) {
+	none, err := o.Home().Line(ctx, "hash-object", "-t", "tree", "--stdin") // the empty tree
+	if err != nil {
+		return nil, err
+	}
+	return o.ChangedIn(ctx, none, commit, patterns)
+}
+
 // DeletedPaths returns the paths that from has and to does not have, in git's order.
 func (o *Store) DeletedPaths(ctx context.Context, from, to string) ([]string, error) {
 	return o.pathsWhere(ctx, from, to, func(c Change) bool { return c.Gone })
