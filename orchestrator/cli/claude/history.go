@@ -26,7 +26,7 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 		case r.IsSidechain:
 		case r.UUID != "" && slices.Contains(tree, r.Type):
 			return false
-		default:
+		case !slices.Contains(aside, r.Type):
 			t.Strange(r.Type, len(r.Message.Content) > 0)
 		}
 		return true
@@ -37,8 +37,19 @@ func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error)
 	return t.Transcript, err
 }
 
-// tree lists the types of lines that form the conversation's tree. Others are about the conversation.
-var tree = []string{"user", "assistant", "attachment", "system", "progress"}
+// tree lists the types of lines that form the conversation's tree, aside those that are about the
+// conversation.
+var (
+	tree  = []string{"user", "assistant", "attachment", "system", "progress"}
+	aside = []string{
+		"summary", "custom-title", "ended-by-model", "ai-title", "last-prompt", "tag", "relocated", "agent-name",
+		"agent-color", "agent-setting", "pr-link", "frame-link", "bridge-session", "file-history-snapshot",
+		"attribution-snapshot", "speculation-accept", "mode", "permission-mode", "isolation-latch", "worktree-state",
+		"queue-operation", "marble-origami-commit", "marble-origami-snapshot", "marble-origami-reset",
+		"content-replacement", "fork-context-ref", "api-request", "api-request-blob", "api-request-shape", "atis-latch",
+		"cost-state", "file-history-delta", "tools-used",
+	}
+)
 
 type record struct {
 	Type              string    `json:"type"`
