@@ -219,7 +219,7 @@ func (w *world) shownWithin(script, text string) string {
 func (w *world) inSituations() {
 	w.t.Helper()
 	ok := func(words ...string) { w.t.Helper(); w.ok(w.paw(words...)) }
-	w.configure(fmt.Sprintf("[worktree]\nsetup = '''case $PWD in */setting) while test -d %[1]s/shop; do sleep 0.1; done;; */unset) exit 3;; esac'''\n[queue]\nmax = 4\n", w.root))
+	w.configure(fmt.Sprintf("[worktree]\nsetup = '''case $PWD in */setting) while test -d %[1]s/shop; do sleep 0.1; done;; */unset) until test -e %[1]s/go_unset; do sleep 0.05; done; exit 3;; esac'''\n[queue]\nmax = 4\n", w.root))
 	names := strings.Fields("fresh finished seen busy asks failed interrupted left exits killed closed stopped parent said gave_up headless unbranched " +
 		"moved lost rewound typed copying foreign landed paused other")
 	ok("start", "--cli", strings.Join(names, "=demo,")+"=demo", "--detach")
@@ -277,6 +277,7 @@ func (w *world) inSituations() {
 	w.begin("run", "shop/headless", "--prompt", "do: run while test -d "+w.repo+"; do sleep 0.1; done")
 	ok("add", "--session", "shop", "--cli", "setting=demo")
 	ok("add", "--session", "shop", "--cli", "unset=demo")
+	w.release("unset") // else the add might see it fail
 	w.checkoutHook("case $PWD in */made) touch " + w.root + "/making; while test -d " + w.repo + "; do sleep 0.1; done;; esac")
 	w.begin("add", "--session", "shop", "--cli", "made=demo")
 	w.awaitFile(filepath.Join(w.root, "making"))
