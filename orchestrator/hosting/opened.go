@@ -94,10 +94,19 @@ func PullIn(address string) (of Place, number int, ok bool) {
 }
 
 // Opened asks the server for a pull request and its checks.
-func (p Program) Opened(ctx context.Context, of Place, number int) (Opened, error) {
+func (p Program) Opened(ctx context.Context, of Place, number int) (o Opened, err error) {
 	if p.Name == "gh" {
-		return p.openedOnGitHub(ctx, of, number)
+		o, err = p.openedOnGitHub(ctx, of, number)
+	} else {
+		o, err = p.openedOnGitLab(ctx, of, number)
 	}
+	if err == nil && o.State == "" {
+		err = p.unsaid(number)
+	}
+	return o, err
+}
+
+func (p Program) openedOnGitLab(ctx context.Context, of Place, number int) (Opened, error) {
 	var said struct {
 		State        string `json:"state"`
 		SHA          string `json:"sha"`
@@ -106,15 +115,11 @@ func (p Program) Opened(ctx context.Context, of Place, number int) (Opened, erro
 			ID int `json:"id"`
 		} `json:"head_pipeline"`
 	}
-	if err := p.api(ctx, of, &said, fmt.Sprintf("merge_requests/%d", number)); err != nil {
-		return Opened{}, err
-	}
+	err := p.api(ctx, of, &said, fmt.Sprintf("merge_requests/%d", number))
 	o := Opened{Number: number, State: strings.Replace(said.State, "opened", "open", 1), Commit: said.SHA, Base: said.TargetBranch}
-	if said.HeadPipeline.ID == 0 {
-		return o, nil
+	if err == nil && said.HeadPipeline.ID != 0 {
+		o.Checks, err = p.jobs(ctx, of, said.HeadPipeline.ID)
 	}
-	checks, err := p.jobs(ctx, of, said.HeadPipeline.ID)
-	o.Checks = checks
 	return o, err
 }
 

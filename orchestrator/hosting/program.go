@@ -168,16 +168,21 @@ func (p Program) run(ctx context.Context, stdin string, args ...string) (string,
 	return stdout.String(), nil
 }
 
-// said runs the program and parses the JSON that it prints.
+// said runs the program and parses the JSON that it prints. Where it prints nothing, into stays as it is: an empty list.
 func (p Program) said(ctx context.Context, into any, args ...string) error {
 	out, err := p.run(ctx, "", args...)
-	if err != nil {
+	if err != nil || strings.TrimSpace(out) == "" {
 		return err
 	}
 	if err := json.Unmarshal([]byte(out), into); err != nil {
 		return fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
 	}
 	return nil
+}
+
+// unsaid is the error for an answer that has nothing of an issue or a pull request.
+func (p Program) unsaid(number int) error {
+	return fmt.Errorf("%s: its answer has nothing of %d", p.Name, number)
 }
 
 // longestSaid limits the program's output in an error message, in columns.
@@ -267,6 +272,9 @@ func (p Program) thread(ctx context.Context, asked Thread, args ...string) (Thre
 	}
 	if err := p.said(ctx, &said, args...); err != nil {
 		return Thread{}, err
+	}
+	if said.Title == "" {
+		return Thread{}, p.unsaid(asked.Number)
 	}
 	asked.Title, asked.Text = said.Title, said.Body+said.Description
 	asked.Author = said.Author.Login + said.Author.Username
