@@ -21,7 +21,8 @@ import (
 // RaceView is a race as it stands.
 type RaceView struct {
 	session.Race
-	Racers []RacerView `json:"racers"`
+	Timeout float64     `json:"timeout,omitempty"` // in seconds
+	Racers  []RacerView `json:"racers"`
 }
 
 // RacerView is an agent of a race as it stands.
@@ -66,7 +67,7 @@ func Races(ctx context.Context, h *app.App, s *session.Session, name string) (al
 		if picked != nil {
 			r.Over = pickedWords(picked)
 		}
-		view := RaceView{Race: r}
+		view := RaceView{Race: r, Timeout: r.Timeout.Seconds()}
 		for _, one := range r.Racers {
 			view.Racers = append(view.Racers, racerOf(ctx, h, s, &r, q.Task(one.Task), one))
 		}
