@@ -95,8 +95,9 @@ func TestCLIsQueueHandOver(t *testing.T) {
 	}
 }
 
-// TestCLIsQueueByACP: the queue starts agents over the Agent Client Protocol while nobody watches. One task does its work, one goes on
-// from there, one waits for paw answer, and one ends with an error of the model.
+// TestCLIsQueueByACP has the queue start agents that speak the Agent Client Protocol, with no terminal on the session. The first task
+// succeeds, the second begins with its work, the third asks and gets its answer from paw answer, and the fourth fails: the model's server
+// answers with an error.
 func TestCLIsQueueByACP(t *testing.T) {
 	for _, cli := range []string{"gemini", "opencode"} {
 		t.Run(cli, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 // modelPaths are the addresses at which CLIs ask the scripted model.
 var modelPaths = map[string]string{"claude": "/messages", "codex": "/responses"}
 
-// TestCLIsRace: two CLIs get one prompt. The check passes on the work of the first, and on that of the other once it was
-// told; the first is picked, and the other one is stopped.
+// TestCLIsRace gives two CLIs one prompt. The first CLI's work passes the check after its first turn, the other's after a second
+// prompt. The first one is picked: its work lands, and the other CLI is stopped.
 func TestCLIsRace(t *testing.T) {
 	for first, other := range map[string]string{"claude": "codex", "codex": "claude"} {
 		t.Run(first, func(t *testing.T) {

@@ -69,7 +69,7 @@ func (g suggester) instead(err error) string {
 	return g.retyped(e.Instead.Of, e.Instead.By)
 }
 
-// isTask reports whether a name is that of a task in a queue of the user's place, whose agent is not there yet.
+// isTask reports whether a queue of the sessions here has a task of that name. The agent of a task is made only when the task begins.
 func (g suggester) isTask(name string) bool {
 	h, err := g.untold()
 	if name == "" || errs.Reached != nil || err != nil {

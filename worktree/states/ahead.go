@@ -108,7 +108,7 @@ func (a Ahead) whose() string {
 	return a.Steps[len(a.Steps)-1].Of
 }
 
-// onTheWay reports whether a twin is one of the steps, or one of the agent's that a step led to, or of another's that the state led to.
+// onTheWay reports whether a twin is one of the steps, or in led.
 func (a Ahead) onTheWay(twin string) bool {
 	return slices.Contains(a.led, twin) || slices.ContainsFunc(a.Steps, func(step Step) bool { return step.To == twin || step.Made == twin || step.Instead == twin })
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Parts is what a message has, or what a tool gave.
+// Parts are the pieces of a message, or of the result of a tool.
 type Parts []Part
 
 // Part is a piece of a message as claude, codex and pi record it.
