@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"paw/config/display"
 	"paw/config/poll"
 	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
@@ -49,7 +48,7 @@ func (t *sender) paste(ctx context.Context) error {
 	wasEmpty := t.ready.Box && t.screen.Box == cli.BoxEmpty
 	unknown := ""
 	if t.unknown() {
-		unknown = display.Strip(t.onScreen(ctx))
+		unknown = t.written(ctx)
 	}
 	if err := t.pasteParts(ctx); err != nil {
 		return err

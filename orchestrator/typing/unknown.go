@@ -2,6 +2,7 @@ package typing
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,22 +54,47 @@ func (t *sender) goOn() (cli.Screen, error) {
 	return cli.Screen{}, nil // await looks again
 }
 
-// tailLength is how many characters of a prompt's end are looked for.
-const tailLength = 16
+// scrollback is how many lines above its screen are read of a CLI whose input box paw does not know.
+const scrollback = 1000
 
-// awaitEcho waits until the end of the prompt can be read on the screen, more often than before: an input box shows what is
-// pasted, a list of answers does not. Otherwise Enter must not be pressed.
+// written returns what the CLI has written last: its screen, and what a prompt of many lines has scrolled off it.
+func (t *sender) written(ctx context.Context) string {
+	text, _ := t.client.CaptureTail(ctx, t.program.Pane, scrollback) // without an answer nothing is read, and nothing confirmed
+	return text
+}
+
+// awaitEcho waits until the prompt can be read, more often than before: an input box shows what is pasted, a list of answers does
+// not. Otherwise Enter must not be pressed. A part of it is enough once the screen stands still: while the terminal echoes the last
+// line, a program that answers line by line writes into the middle of it.
 func (t *sender) awaitEcho(ctx context.Context, before string) error {
-	text := []rune(inked(t.text))
-	end := string(text[max(0, len(text)-tailLength):])
-	seen := func(screen string) int {
-		return strings.Count(inked(screen), end) + len(placeholder().FindAllString(screen, -1))
-	}
-	had := seen(before)
-	if poll.Until(ctx, poll.Tick, pastePatience+t.long, func() bool { return seen(display.Strip(t.onScreen(ctx))) > had }) {
+	now, since := "", t.App.Now()
+	if poll.Until(ctx, poll.Tick, pastePatience+t.long, func() bool {
+		if text := t.written(ctx); text != now {
+			now, since = text, t.App.Now()
+		}
+		end, part := echoed(before, now, t.text)
+		return end || part && t.App.Now().Sub(since) >= stillFor
+	}) {
 		return nil
 	}
 	return t.unconfirmed("the prompt was typed and cannot be read on its screen, so Enter was not pressed: it may ask you something, or not read yet")
+}
+
+// partLength is how many characters of a prompt, without blanks, are looked for at once.
+const partLength = 16
+
+// echoed reports whether the end of prompt, or any part of it, is more often in now than in before. What CLIs show in place of a
+// long paste counts as its end.
+func echoed(before, now, prompt string) (end, part bool) {
+	text := []rune(inked(prompt))
+	end = len(placeholder().FindAllString(now, -1)) > len(placeholder().FindAllString(before, -1))
+	before, now = inked(before), inked(now)
+	more := func(some []rune) bool { return strings.Count(now, string(some)) > strings.Count(before, string(some)) }
+	end = end || more(text[max(0, len(text)-partLength):])
+	for some := range slices.Chunk(text, partLength) {
+		part = part || len(some) == partLength && more(some)
+	}
+	return end, part
 }
 
 // inked removes blanks, and the characters of which frames are drawn: a box breaks a text anywhere.
