@@ -63,20 +63,21 @@ func (a *invocation) fetch(cmd *cobra.Command, newest, keep bool) (*app.App, *or
 }
 
 // addFromHost runs paw add --from HOST:AGENT: the new agent is one of this machine.
-func (a *invocation) addFromHost(from pflag.Value, add func() error) error {
+func (a *invocation) addFromHost(from *pflag.Flag, add func() error) error {
 	h, err := a.untold()
 	if err != nil {
 		return err
 	}
-	name, word, _ := strings.Cut(from.String(), ":")
+	name, word, _ := strings.Cut(from.Value.String(), ":")
 	host, err := hostNamed(h, name)
 	if err != nil {
 		return err
 	}
 	a.far = &farWork{host: host, words: []string{word}}
-	if err := from.Set(""); err != nil {
+	if err := from.Value.Set(""); err != nil {
 		return err
 	}
+	from.Changed = false
 	return add()
 }
 

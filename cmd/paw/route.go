@@ -52,7 +52,7 @@ func (r router) onHosts(next func(*cobra.Command, []string) error) func(*cobra.C
 			on = flag.Value.String()
 		}
 		if from := cmd.Flag("from"); on == "" && addsAgents(cmd) && strings.Contains(from.Value.String(), ":") {
-			return r.addFromHost(from.Value, func() error { return next(cmd, args) })
+			return r.addFromHost(from, func() error { return next(cmd, args) })
 		}
 		of := sessionOf(cmd)
 		if cmd.Name() == "wait" {
