@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 )
@@ -193,5 +194,32 @@ func TestEightStartsAtOnceWithASetUp(t *testing.T) {
 		if len(lines) != 8*each || len(slices.Compact(lines)) != 8 || err != nil {
 			t.Errorf("%s: %q, %v", file, lines, err)
 		}
+	}
+}
+
+// TestASenderOutlivesTheCLI: a prompt that was kept during the set-up stands in the box of a CLI that is killed before Enter is
+// pressed. It is not lost with that CLI: the one that recover starts gets it.
+func TestASenderOutlivesTheCLI(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.ok(w.paw("start", "--cli", "one=demo", "--detach"))
+	waitFor(t, "it is idle", func() bool { return w.agent("one").State == "idle" })
+	w.write(w.root, "home/.local/state/paw/agents/shop/one/next-20260101T000000.000000000-1.txt", w.notes("SENT"))
+	held := "touch " + w.root + "/typed; until test -e " + w.root + "/go_on; do sleep 0.05; done"
+	var sender, recovered output
+	var both sync.WaitGroup
+	both.Go(func() { sender = w.pawWith([]string{"PAW_TEST_AT=typed", "PAW_TEST_DO=" + held}, "__kept", "shop", "one") })
+	w.awaitFile(filepath.Join(w.root, "typed"))
+	first := *w.agent("one").PID
+	_ = syscall.Kill(first, syscall.SIGKILL)
+	waitFor(t, "the CLI has ended", func() bool { return w.agent("one").State != "idle" })
+	both.Go(func() { recovered = w.paw("recover", "shop", "--detach") })
+	waitFor(t, "another one runs", func() bool { one := w.agent("one"); return one.State == "idle" && *one.PID != first })
+	w.release("on")
+	both.Wait()
+	w.ok(recovered)
+	waitFor(t, "the prompt runs", func() bool { return w.ran() == "SENT" })
+	if sender.code == 0 {
+		t.Errorf("the sender says that the CLI that was killed has got it: %+v", sender)
 	}
 }

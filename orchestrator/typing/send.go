@@ -177,6 +177,9 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 		return nil, err
 	}
 	last := func() error {
+		if _, err := t.recall(ctx); err != nil { // the CLI has ended since: the next one gets the prompt
+			return err
+		}
 		if o.claim != nil {
 			if err := o.claim(t.before.number); err != nil {
 				return err
