@@ -75,6 +75,9 @@ func TestHostileHost(t *testing.T) {
 		{"a commit that is not there", "__state", edited(`s|"state": *"[0-9a-f]\{40\}"|"state": "` + commit + `"|`), []string{"land", "gpu:demo"}, 11, "handed to somebody else"},
 		{"a commit of ours", "__state", edited(`s|"state": *"[0-9a-f]\{40\}"|"state": "` + m.git(m.repo, "rev-parse", "HEAD") + `"|`), []string{"land", "gpu:demo"}, 11, "handed to somebody else"},
 		{"turns without end", "__state", edited(`s|"turn_high_water": *[0-9]*|"turn_high_water": 2000000000|`), []string{"land", "gpu:demo"}, 1, "not understood"},
+		{"a connection that is lost in a prompt", "send", `echo "$marker"; exit 255`, []string{"send", "gpu:demo", "hello"}, 6, "what it has done is not known"},
+		{"a connection that is lost in an answer", "answer", `echo "$marker"; exit 255`, []string{"answer", "gpu:demo", "yes"}, 6, "what it has done is not known"},
+		{"a connection that is lost in a look", "turns", `echo "$marker"; exit 255`, []string{"turns", "gpu:demo"}, 1, "what it has done is not known"},
 		{"a newer paw", "__state", edited(`s|"version": *1|"version": 99|`), []string{"land", "gpu:demo"}, 1, "runs a newer paw"},
 		{"an older paw", "__state", `echo "$marker"; echo '{"error":"unknown command \"__state\" for \"paw\""}' >&2; exit 2`, []string{"land", "gpu:demo"}, 1, "hands no work over"},
 	} {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,7 +54,8 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 	}
 	request := hosts.NewRequest(dir, words...)
 	request.Host, request.SSH = host.Name, host.SSH
-	switch name := cmd.Name(); {
+	name := cmd.Name()
+	switch {
 	case fullScreen(cmd, words):
 		return endedThere(client.Screen(cmd.Context(), host, request, os.Stdin, os.Stdout, os.Stderr))
 	case slices.Contains(launching, name) && !addsTasks(cmd):
@@ -64,9 +66,22 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 	}
 	if in, ok := r.stdin.(*os.File); ok && r.interactive() && isTerminal(r.stdout) {
 		request.Args = append([]string{"--no-pager"}, words...)
-		return endedThere(client.Dialog(cmd.Context(), host, request, in, &terminalText{w: host.Said(r.stdout)}))
+		code, err := client.Dialog(cmd.Context(), host, request, in, &terminalText{w: host.Said(r.stdout)})
+		return unconfirmed(name, err, endedThere(code, err))
 	}
-	return endedThere(client.Run(cmd.Context(), host, request, r.pipedInput(), forChild(r.stdout), host.Said(forReading(r.stderr))))
+	code, err := client.Run(cmd.Context(), host, request, r.pipedInput(), forChild(r.stdout), host.Said(forReading(r.stderr)))
+	return unconfirmed(name, err, endedThere(code, err))
+}
+
+// unconfirmed is what has become of a command on a host, as ended tells it; a prompt or an answer whose connection was lost may have
+// arrived, as one that a CLI of this machine has not confirmed.
+func unconfirmed(command string, err, ended error) error {
+	var lost *hosts.NotReached
+	e, ok := errors.AsType[*errs.Error](ended)
+	if ok && errors.As(err, &lost) && lost.Answered && slices.Contains([]string{"send", "answer"}, command) {
+		e.Kind = errs.Unconfirmed
+	}
+	return ended
 }
 
 // fullScreen reports whether a command uses the whole terminal on the host: for tmux, a shell or an
