@@ -237,6 +237,11 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 		if same := withTree(chain, tree); same != "" || err != nil {
 			return same, err
 		}
+		if got := slices.ContainsFunc(chain, func(one line) bool { return one.own && len(one.parents) > 1 && one.parents[1] == t.Head }); got {
+			if went, err := s.wentTo(ctx, before.Snapshot, t); went || err != nil {
+				return t.Head, err
+			}
+		}
 	}
 	twin := before.Twin
 	for _, one := range chain {
@@ -278,6 +283,16 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 		}
 	}
 	return twin, nil
+}
+
+// wentTo reports whether the files came to HEAD with it: all that a snapshot had besides is gone.
+func (s *Store) wentTo(ctx context.Context, before string, t Taken) (bool, error) {
+	besides, err := s.objects.ChangedPaths(ctx, before, t.Head)
+	if err != nil {
+		return false, err
+	}
+	differ, err := s.objects.ChangedPaths(ctx, t.Snapshot, t.Head)
+	return !slices.ContainsFunc(besides, func(path string) bool { return slices.Contains(differ, path) }), err
 }
 
 // mostLookedAt limits the commits of a history that are looked at.

@@ -525,6 +525,18 @@ func TestWorkLands(t *testing.T) {
 			a.turn(files("f", "1\n2\n3\n4\n5 a\n6\n7\n8\n9 a"), "add -A", "commit -q -m five")
 			w.expect("land", a.land()+" "+w.has(), "landed f=1\n2 user\n3\n4\n5 a\n6\n7\n8\n9 a r=readme u=u")
 		}},
+		{"gone back to a commit of main that it had merged, which had renamed its file", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "1\n2\n3"), "add -A", "commit -q -m x")
+			tip := w.user("x", "1\n2\n3")
+			w.user("x", "", "z", "1\n2\n3")
+			a.turn(nil, "merge -q --no-edit main")
+			a.turn(files("y", "1"), "add -A", "commit -q --amend --no-edit")
+			a.git("reset", "-q", "--hard", "main")
+			a.turn(files("n", "1"))
+			w.Git("reset", "-q", "--hard", tip)
+			w.expect("land", a.land()+" "+w.has(), "landed n=1 r=readme x=1\n2\n3")
+		}},
 		{"a conflict with what main has left, resolved by hand", func(w *world) {
 			b, a := w.tip(), w.agent("a")
 			a.turn(files("r", "agent's"), "add -A", "commit -q -m agent")
