@@ -79,7 +79,8 @@ func SendNext(ctx context.Context, h *app.App, s *session.Session, agentName str
 			claimed, err = h.Texts().Claim(path, behind)
 			return err
 		}
-		_, err = send(ctx, h, s, agentName, sending{prompt: string(text), wait: true, still: still, claim: claim, keep: func(sent *Sent) error {
+		unclaim := func() error { return os.Rename(claimed, path) }
+		_, err = send(ctx, h, s, agentName, sending{prompt: string(text), wait: true, still: still, claim: claim, unclaim: unclaim, keep: func(sent *Sent) error {
 			if sent.Queued {
 				return nil
 			}
@@ -140,11 +141,12 @@ func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName st
 }
 
 type sending struct {
-	prompt string
-	wait   bool
-	still  func() bool       // whether to send the prompt at all, nil for yes; called under the prompt lock, like claim and keep
-	claim  func(int) error   // called right before Enter is pressed, with the number of the last turn; nil for nothing
-	keep   func(*Sent) error // called after the prompt was sent
+	prompt  string
+	wait    bool
+	still   func() bool       // whether to send the prompt at all, nil for yes; called under the prompt lock, like those below
+	claim   func(int) error   // called right before Enter is pressed, with the number of the last turn; nil for nothing
+	unclaim func() error      // takes claim back, where the CLI has certainly not got the prompt
+	keep    func(*Sent) error // called after the prompt was sent
 }
 
 func send(ctx context.Context, h *app.App, s *session.Session, agentName string, o sending) (*Sent, error) {
@@ -176,6 +178,7 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	if err := t.await(ctx); err != nil {
 		return nil, err
 	}
+	claimed := false
 	last := func() error {
 		if _, err := t.recall(ctx); err != nil { // the CLI has ended since: the next one gets the prompt
 			return err
@@ -184,10 +187,14 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 			if err := o.claim(t.before.number); err != nil {
 				return err
 			}
+			claimed = true
 		}
 		return turns.BeginIfOwn(ctx, t.Agent, t.prompt)
 	}
 	if err := t.send(ctx, last); err != nil {
+		if claimed && errors.Is(err, ErrNotTyped) {
+			err = errors.Join(err, o.unclaim())
+		}
 		return nil, err
 	}
 	sent := &Sent{Agent: agentName, Dropped: t.dropped}
