@@ -226,22 +226,8 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 	if err != nil {
 		return "", err
 	}
-	behind := false // else the files may have been edited, or rebased, to what they were
-	if before.Head != "" {
-		if behind, err = s.plain.Contains(ctx, before.Head, t.Head); err != nil {
-			return "", err
-		}
-	}
-	if behind {
-		tree, err := s.objects.TreeOf(ctx, t.Snapshot)
-		if same := withTree(chain, tree); same != "" || err != nil {
-			return same, err
-		}
-		if got := slices.ContainsFunc(chain, func(one line) bool { return one.own && len(one.parents) > 1 && one.parents[1] == t.Head }); got {
-			if went, err := s.wentTo(ctx, before.Snapshot, t); went || err != nil {
-				return t.Head, err
-			}
-		}
+	if same, err := s.wentBack(ctx, chain, before, t); same != "" || err != nil {
+		return same, err
 	}
 	twin := before.Twin
 	for _, one := range chain {
@@ -285,14 +271,32 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 	return twin, nil
 }
 
-// wentTo reports whether the files came to HEAD with it: all that a snapshot had besides is gone.
-func (s *Store) wentTo(ctx context.Context, before string, t Taken) (bool, error) {
-	besides, err := s.objects.ChangedPaths(ctx, before, t.Head)
+// wentBack returns what the files went back to with HEAD, which is now a commit that it had: the newest state of the chain with
+// the same files, or a commit that the chain has got, where all that a snapshot had beside it is gone. It is "" for neither: the files
+// may have been edited, or rebased, to what they were.
+func (s *Store) wentBack(ctx context.Context, chain []line, before State, t Taken) (string, error) {
+	if before.Head == "" {
+		return "", nil
+	}
+	if behind, err := s.plain.Contains(ctx, before.Head, t.Head); !behind || err != nil {
+		return "", err
+	}
+	tree, err := s.objects.TreeOf(ctx, t.Snapshot)
+	if same := withTree(chain, tree); same != "" || err != nil {
+		return same, err
+	}
+	if !slices.ContainsFunc(chain, func(one line) bool { return one.own && len(one.parents) > 1 && one.parents[1] == t.Head }) {
+		return "", nil
+	}
+	besides, err := s.objects.ChangedPaths(ctx, before.Snapshot, t.Head)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	differ, err := s.objects.ChangedPaths(ctx, t.Snapshot, t.Head)
-	return !slices.ContainsFunc(besides, func(path string) bool { return slices.Contains(differ, path) }), err
+	if err != nil || slices.ContainsFunc(besides, func(path string) bool { return slices.Contains(differ, path) }) {
+		return "", err
+	}
+	return t.Head, nil
 }
 
 // mostLookedAt limits the commits of a history that are looked at.
