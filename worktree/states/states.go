@@ -272,7 +272,7 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 }
 
 // wentBack returns what the files went back to with HEAD, which is now a commit that it had: the newest state of the chain with
-// the same files, or a commit that the chain has got, where all that a snapshot had beside it is gone. It is "" for neither: the files
+// the same files, or a commit that the chain has got, where all that the state had beside it is gone. It is "" for neither: the files
 // may have been edited, or rebased, to what they were.
 func (s *Store) wentBack(ctx context.Context, chain []line, before State, t Taken) (string, error) {
 	if before.Head == "" {
@@ -288,7 +288,7 @@ func (s *Store) wentBack(ctx context.Context, chain []line, before State, t Take
 	if !slices.ContainsFunc(chain, func(one line) bool { return one.own && len(one.parents) > 1 && one.parents[1] == t.Head }) {
 		return "", nil
 	}
-	besides, err := s.objects.ChangedPaths(ctx, before.Snapshot, t.Head)
+	besides, err := s.objects.ChangedPaths(ctx, before.Twin, t.Head)
 	if err != nil {
 		return "", err
 	}

@@ -533,6 +533,7 @@ func TestWorkLands(t *testing.T) {
 			a.turn(nil, "merge -q --no-edit main")
 			a.turn(files("y", "1"), "add -A", "commit -q --amend --no-edit")
 			a.git("reset", "-q", "--hard", "main")
+			a.now = State{Twin: a.now.Twin, Head: a.now.Head} // as an update leaves it
 			a.turn(files("n", "1"))
 			w.Git("reset", "-q", "--hard", tip)
 			w.expect("land", a.land()+" "+w.has(), "landed n=1 r=readme x=1\n2\n3")
