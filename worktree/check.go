@@ -65,7 +65,7 @@ func (c Checks) Show(ctx context.Context, path, commit, rescueRef, leftRef strin
 		return "", err
 	}
 	untouched, noted := leftByCheck(path, admin), gitdir.Line(checkMark(admin))
-	done, err := c.m.Moves().Show(ctx, path, commit, RewindOptions{Rescue: rescueRef, Command: "paw check"})
+	done, err := c.m.Moves().Rewind(ctx, path, commit, RewindOptions{Rescue: rescueRef, Command: "paw check", Exactly: true})
 	if err != nil {
 		return done.Ref, err
 	}

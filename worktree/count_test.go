@@ -74,7 +74,7 @@ func TestGitProcessesAreCounted(t *testing.T) {
 		_, err := w.m.Snapshots().Take(ctx, plans[0].Path, "refs/paw/s_a0/turn/2", "m")
 		return err
 	})
-	do("inspect", 2, func() error { _, _, err := w.m.inspect(ctx, plans[0].Path, ""); return err })
+	do("inspect", 2, func() error { _, err := w.m.inspect(ctx, plans[0]); return err })
 	do("remove", 2, func() error { _, err := w.m.Remove(ctx, plans[1], Seen{}); return err })
 	do("roll back 1", 3, func() error { return w.m.Rollback(ctx, plans[2:3], made[2:3]) })
 }

@@ -120,7 +120,7 @@ func TestAnOrderFileThatIsMissingStopsNothing(t *testing.T) {
 	_, err := w.m.Snapshots().Take(t.Context(), w.p.Path, "", "m")
 	_, within := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "", "m", w.scratch, snapshot.Budget{})
 	_, rewound := w.m.Moves().Rewind(t.Context(), w.p.Path, first.Commit, RewindOptions{Rescue: "refs/paw/s_agent/rescue/1"})
-	_, _, looked := w.m.inspect(t.Context(), w.p.Path, "")
+	_, looked := w.m.inspect(t.Context(), w.p)
 	_, counted := w.m.Objects().Changes(t.Context(), [][2]string{{w.base, first.Commit}})
 	_, changed := w.m.Changed(t.Context(), w.p.Path)
 	var diff bytes.Buffer

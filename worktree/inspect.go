@@ -12,7 +12,6 @@ import (
 
 	"paw/config/disk"
 	"paw/worktree/gitdir"
-	"paw/worktree/snapshot"
 )
 
 // Dirt lists what would be lost if a worktree were removed. Paths are relative to the worktree.
@@ -66,51 +65,20 @@ func (d Dirt) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// inspect lists what a removal of the worktree at path would lose; commits that saved contains are not lost. compared
-// reports whether something outside of the worktree was compared with it.
-func (m *Manager) inspect(ctx context.Context, path, saved string) (dirt Dirt, compared bool, err error) {
-	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
-	if err != nil {
-		return Dirt{}, false, err
+// inspect lists what a removal of the worktree of p would lose; what the commit p.Saved has is not lost.
+func (m *Manager) inspect(ctx context.Context, p Plan) (inspection, error) {
+	i := inspection{m: m, path: p.Path, main: m.Repository.Path}
+	var err error
+	if i.admin, err = gitdir.Linked(p.Path, m.Repository.CommonDir, ""); err != nil {
+		return i, err
 	}
-	if err := m.Journals().SettledAt(ctx, gitdir.Checkout{Path: path, AdminDir: admin}); err != nil {
-		return Dirt{}, false, err
+	if err := m.Journals().SettledAt(ctx, gitdir.Checkout{Path: p.Path, AdminDir: i.admin}); err != nil {
+		return i, err
 	}
-	i := inspection{m: m, path: path, admin: admin, main: m.Repository.Path}
-	if err = i.look(ctx); err == nil {
-		i.Detached, err = m.rescues().unkeptCommits(ctx, path, admin, saved)
+	if err = i.look(ctx, p); err == nil {
+		i.Detached, err = m.rescues().unkeptCommits(ctx, p.Path, i.admin, p.Saved)
 	}
-	return i.Dirt, i.compared, err
-}
-
-// forgive removes the uncommitted files from dirt if the commit p.Saved has all of the worktree's
-// files unchanged, and reports whether it did.
-func (m *Manager) forgive(ctx context.Context, p Plan, dirt *Dirt) bool {
-	if p.Saved == "" || dirt.Operation != "" || len(dirt.Uncommitted)+len(dirt.Untracked) == 0 || !m.holdsOnly(ctx, p.Path, p.Scratch, p.Saved) {
-		return false
-	}
-	dirt.Uncommitted, dirt.Untracked = nil, nil
-	return true
-}
-
-// holdsOnly reports whether a commit has all files of the worktree at path, and everything staged
-// there. scratch is a folder as for snapshot.Taker.TakeWithin.
-func (m *Manager) holdsOnly(ctx context.Context, path, scratch, commit string) bool {
-	reader, drop, err := m.WithScratch()
-	if err != nil {
-		return false
-	}
-	defer drop()
-	shot, err := reader.Snapshots().TakeWithin(ctx, path, "", "paw: now\n", scratch, snapshot.Budget{})
-	if err != nil || shot.Staged || shot.Unmerged || len(shot.NotSaved) > 0 {
-		return false
-	}
-	if shot.Commit == commit {
-		m.Objects().Know(commit, "", shot.Head)
-		return true
-	}
-	same, err := reader.Objects().SameTree(ctx, shot.Commit, commit)
-	return same && err == nil
+	return i, err
 }
 
 // inspection inspects one worktree.
@@ -120,9 +88,10 @@ type inspection struct {
 	path, admin string // directory of the worktree, and its git directory
 	main        string // same path in the main checkout, "" if missing
 	compared    bool   // the main checkout was compared
+	saved       bool   // the commit Plan.Saved has the uncommitted files
 }
 
-func (i *inspection) look(ctx context.Context) error {
+func (i *inspection) look(ctx context.Context, p Plan) error {
 	dir, err := os.MkdirTemp("", "paw") // A folder in the git directory would look like a change.
 	if err != nil {
 		return err
@@ -148,6 +117,12 @@ func (i *inspection) look(ctx context.Context) error {
 		}
 	}
 	i.Operation = gitdir.Operation(i.admin)
+	if p.Saved != "" && i.Operation == "" && len(i.Uncommitted)+len(i.Untracked) > 0 {
+		i.saved, _ = l.Holds(ctx, p.Scratch, p.Saved) // what cannot be compared counts as lost
+	}
+	if i.saved {
+		i.Uncommitted, i.Untracked = nil, nil
+	}
 	return i.setSubmodulesAside(l.Real.Submodules)
 }
 

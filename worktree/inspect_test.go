@@ -15,14 +15,14 @@ func (w *world) dirt(p Plan) Dirt {
 	w.t.Helper()
 	admin := gitIn(w.t, p.Path, "rev-parse", "--absolute-git-dir")
 	before, index := tree(w.t, p.Path), tree(w.t, admin)
-	d, _, err := w.m.inspect(w.t.Context(), p.Path, "")
+	i, err := w.m.inspect(w.t.Context(), Plan{Path: p.Path})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	if diff := cmp.Diff(before, tree(w.t, p.Path)) + cmp.Diff(index, tree(w.t, admin)); diff != "" {
 		w.t.Errorf("looking changed\n%s", diff)
 	}
-	return d
+	return i.Dirt
 }
 
 func wantDirt(t *testing.T, got, want Dirt) {

@@ -102,8 +102,8 @@ func TestSetUpCopiesALinkAsALink(t *testing.T) {
 	if got, _ := os.Readlink(filepath.Join(p.Path, "latest")); got != "packages/core" {
 		t.Errorf("got %q", got)
 	}
-	if dirt, _, err := w.m.inspect(t.Context(), p.Path, ""); err != nil || len(dirt.Ignored) != 0 {
-		t.Errorf("got %+v, %v", dirt, err)
+	if found, err := w.m.inspect(t.Context(), Plan{Path: p.Path}); err != nil || len(found.Ignored) != 0 {
+		t.Errorf("got %+v, %v", found.Dirt, err)
 	}
 }
 

@@ -25,6 +25,21 @@ type Rescued struct {
 	NotSaved    []string // embedded repositories, which the rewind has not touched
 }
 
+// RewindOptions holds the options of a rewind.
+type RewindOptions struct {
+	Rescue  string            // ref for the snapshot from before the rewind
+	From    string            // commit that the files must equal, "" for any: target was made from it, and later changes would be lost
+	Command string            // command that moves, for messages about an unfinished move
+	Log     string            // message for the reflog; "" writes the message of a rewind
+	Session string            // session whose recover ends an unfinished move
+	Exactly bool              // HEAD goes to target itself, for a worktree in which nobody works
+	Step    func(name string) // called after each step; may be nil
+
+	// Along returns changes of refs that are made as HEAD moves: all of them and the move, or none. A ref is
+	// changed from wherever it is then. before is a commit of what is there, and moves is false if all is as at the goal. nil changes none.
+	Along func(before string, moves bool) ([]refs.Change, error)
+}
+
 // Rewind makes the files of the worktree at path equal the commit target, after taking a snapshot
 // that rescueRef keeps. Tracked and untracked files are then exactly those of target; other files
 // are gone, except those that are ignored now, or that target ignores (see spare).
@@ -50,35 +65,9 @@ func (m *Moves) Rewind(ctx context.Context, path, target string, o RewindOptions
 	if err != nil {
 		return Rescued{}, err
 	}
-	return m.rewindTo(ctx, path, to, o)
-}
-
-// Show is Rewind that puts HEAD to the commit itself, for a worktree in which nobody works.
-func (m *Moves) Show(ctx context.Context, path, commit string, o RewindOptions) (Rescued, error) {
-	to, err := m.objects.State(ctx, commit)
-	if err != nil {
-		return Rescued{}, err
+	if o.Exactly {
+		to.Head = to.Commit
 	}
-	to.Head = to.Commit
-	return m.rewindTo(ctx, path, to, o)
-}
-
-// RewindOptions holds the options of a rewind.
-type RewindOptions struct {
-	Rescue  string            // ref for the snapshot from before the rewind
-	From    string            // commit that the files must equal, "" for any: target was made from it, and later changes would be lost
-	Command string            // command that moves, for messages about an unfinished move
-	Log     string            // message for the reflog; "" writes the message of a rewind
-	Session string            // session whose recover ends an unfinished move
-	Step    func(name string) // called after each step; may be nil
-
-	// Along returns changes of refs that are made as HEAD moves: all of them and the move, or none. A ref is
-	// changed from wherever it is then. before is a commit of what is there, and moves is false if all is as at the goal. nil changes none.
-	Along func(before string, moves bool) ([]refs.Change, error)
-}
-
-// rewindTo is Rewind for a known goal.
-func (m *Moves) rewindTo(ctx context.Context, path string, to objects.State, o RewindOptions) (Rescued, error) {
 	admin, err := gitdir.Linked(path, m.Repository.CommonDir, "")
 	if err != nil {
 		return Rescued{}, err

@@ -42,15 +42,15 @@ func (m *Manager) See(ctx context.Context, p Plan) (Seen, error) {
 	if s.gitDir, err = imprint(admin); err != nil {
 		return Seen{}, err
 	}
-	var compared bool
-	if s.Dirt, compared, err = m.inspect(ctx, path, p.Saved); err != nil {
+	i, err := m.inspect(ctx, p)
+	if err != nil {
 		return Seen{}, err
 	}
-	if m.forgive(ctx, p, &s.Dirt) {
+	if s.Dirt = i.Dirt; i.saved {
 		s.saved = p.Saved
 	}
 	onBranch := strings.HasPrefix(gitdir.Line(filepath.Join(admin, "HEAD")), "ref:")
-	s.lasts = s.Clean() && len(s.Aside) == 0 && !compared && onBranch && s.head != ""
+	s.lasts = s.Clean() && len(s.Aside) == 0 && !i.compared && onBranch && s.head != ""
 	return s, nil
 }
 

@@ -36,19 +36,11 @@ func Strays(path, commonDir string, since time.Time) (all []Stray) {
 
 // StrayNamed returns the worktree of that name; false for the one at path, for one of paw's, and for one that is gone.
 func StrayNamed(path, commonDir, name string) (Stray, bool) {
-	admin := filepath.Join(commonDir, "worktrees", name)
-	if strings.HasPrefix(gitdir.Line(filepath.Join(admin, "locked")), ownerPrefix) || disk.Exists(checkMark(admin)) {
+	e := readEntry(filepath.Join(commonDir, "worktrees", name), &gitdir.Refs{CommonDir: commonDir})
+	if strings.HasPrefix(e.LockReason, ownerPrefix) || disk.Exists(checkMark(e.AdminDir)) || e.Prunable || disk.SamePath(e.Path, path) {
 		return Stray{}, false
 	}
-	dotGit := gitdir.Line(filepath.Join(admin, "gitdir"))
-	if dotGit == "" || !gitdir.PointsTo(gitdir.AbsoluteFrom(admin, dotGit), admin) {
-		return Stray{}, false
-	}
-	at := filepath.Dir(gitdir.AbsoluteFrom(admin, dotGit))
-	if disk.SamePath(at, path) {
-		return Stray{}, false
-	}
-	return Stray{Name: name, Path: at, Inside: liesBelow(at, path)}, true
+	return Stray{Name: name, Path: e.Path, Inside: liesBelow(e.Path, path)}, true
 }
 
 // liesBelow reports whether a folder lies below another one.

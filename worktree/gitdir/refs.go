@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -159,32 +158,25 @@ func looseNames(commonDir string, prefixes []string) (loose []string, ok bool, e
 		return nil, false, err
 	}
 	for _, dir := range slices.Compact(above) {
-		if loose, err = appendLoose(loose, commonDir, dir, accept); err != nil {
+		err := filepath.WalkDir(filepath.Join(commonDir, filepath.FromSlash(dir)), func(at string, item fs.DirEntry, err error) error {
+			name := filepath.ToSlash(strings.TrimPrefix(at, commonDir+string(filepath.Separator)))
+			switch {
+			case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+				return nil
+			case err != nil || name == dir:
+				return err
+			case item.IsDir() && (!refName(item.Name()) || !accept(name+"/")):
+				return fs.SkipDir
+			case !item.IsDir() && refName(item.Name()) && accept(name):
+				loose = append(loose, name)
+			}
+			return nil
+		})
+		if err != nil {
 			return nil, false, err
 		}
 	}
 	return loose, true, nil
-}
-
-// appendLoose appends the accepted refs that are files below dir.
-func appendLoose(loose []string, commonDir, dir string, accept func(name string) bool) ([]string, error) {
-	content, err := os.ReadDir(filepath.Join(commonDir, filepath.FromSlash(dir)))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return loose, nil
-	}
-	for _, item := range content {
-		name := dir + "/" + item.Name()
-		switch {
-		case err != nil:
-			return nil, err
-		case !refName(item.Name()):
-		case !item.IsDir() && accept(name):
-			loose = append(loose, name)
-		case item.IsDir() && accept(name+"/"):
-			loose, err = appendLoose(loose, commonDir, name, accept)
-		}
-	}
-	return loose, err
 }
 
 // refName reports whether git accepts a file or folder of that name as part of a ref.

@@ -297,39 +297,22 @@ type State struct {
 	Head         string // HEAD when the commit was made: the first parent of a snapshot, else the commit itself
 }
 
-// State reads one commit.
+// State reads one commit. paw's snapshots are recognised by their author and committer.
 func (o *Store) State(ctx context.Context, target string) (State, error) {
-	all, err := o.States(ctx, target)
+	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options", target, "--"}
+	out, err := o.Home().Line(ctx, args...)
 	if err != nil {
 		return State{}, err
 	}
-	if len(all) != 1 {
+	fields := strings.Split(out, "\x00")
+	if len(fields) != 5 {
 		return State{}, &RefError{Ref: target}
 	}
-	return all[0], nil
-}
-
-// States reads commits, each once, unordered. paw's snapshots are recognised by their author and
-// committer.
-func (o *Store) States(ctx context.Context, targets ...string) ([]State, error) {
-	args := []string{"-c", "core.warnAmbiguousRefs=false", "rev-list", "--no-walk", "--no-commit-header", "--format=%H%x00%T%x00%P%x00%ae%x00%ce", "--end-of-options"}
-	out, err := o.Home().Output(ctx, append(append(args, targets...), "--")...)
-	if err != nil {
-		return nil, err
+	to := State{Commit: fields[0], Tree: fields[1], Head: fields[0]}
+	if fields[3] == Email && fields[4] == Email {
+		to.Head, _, _ = strings.Cut(fields[2], " ")
 	}
-	var all []State
-	for line := range strings.Lines(out) {
-		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\x00")
-		if len(fields) != 5 {
-			return nil, &RefError{Ref: targets[0]}
-		}
-		to := State{Commit: fields[0], Tree: fields[1], Head: fields[0]}
-		if fields[3] == Email && fields[4] == Email {
-			to.Head, _, _ = strings.Cut(fields[2], " ")
-		}
-		all = append(all, to)
-	}
-	return all, nil
+	return to, nil
 }
 
 // SameTree reports whether two commits have the same tree.

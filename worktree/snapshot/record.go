@@ -78,6 +78,24 @@ func (l *Look) Record(ctx context.Context) (notSaved []string, cause, err error)
 	return r.notSaved, r.cause, err
 }
 
+// Holds reports whether a commit has all files of the worktree, and everything staged there. dir is a folder as for
+// Taker.TakeWithin, from which Holds only reads.
+func (l *Look) Holds(ctx context.Context, dir, commit string) (bool, error) {
+	if l.Staged || l.Unmerged || len(l.Submodules) > 0 {
+		return false, nil
+	}
+	r := l.recordingAfter(readLast(l.admin, dir))
+	tree, _, err := r.tree(ctx)
+	if err != nil || len(r.notSaved) > 0 {
+		return false, err
+	}
+	if r.last.Commit == commit {
+		l.m.objects.Know(commit, r.last.Tree, r.last.Head)
+	}
+	kept, err := l.m.objects.TreeOf(ctx, commit)
+	return tree == kept, err
+}
+
 // recordingAfter looks at every file that differs from the real index.
 func (l *Look) recordingAfter(before last) *recording {
 	r := &recording{Look: l, last: before}
@@ -137,6 +155,18 @@ func (l *Look) behindLink(name string) bool {
 		}
 	}
 	return false
+}
+
+// tree returns the tree of the files. same reports whether it is that of the last snapshot, so that nothing was recorded.
+func (r *recording) tree(ctx context.Context) (tree string, same bool, err error) {
+	if r.same() {
+		r.notSaved = r.special
+		return r.last.Tree, true, nil
+	}
+	if err = r.run(ctx); err == nil {
+		tree, err = r.Repo.Line(ctx, Privately("write-tree")...)
+	}
+	return tree, false, err
 }
 
 // run records the files in a scratch index that begins as the kept one, if that can go on, or as the real one.

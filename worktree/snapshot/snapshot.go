@@ -189,16 +189,9 @@ func (s snapshotRequest) commit(ctx, within context.Context, l *Look) (commit st
 	if s.limit > 0 && r.size > s.limit {
 		return "", nil, fmt.Errorf("%s: %w: %d MiB to save", s.top, ErrOverBudget, r.size>>20+1)
 	}
-	tree, same := r.last.Tree, r.same()
-	if same {
-		r.notSaved = r.special
-	} else {
-		if err = r.run(within); err == nil {
-			tree, err = r.Repo.Line(within, Privately("write-tree")...)
-		}
-		if err != nil {
-			return "", nil, err
-		}
+	tree, same, err := r.tree(within)
+	if err != nil {
+		return "", nil, err
 	}
 	if commit, err = s.commitOf(ctx, r, tree); err != nil {
 		return "", nil, err
