@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for a condition before it fails.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // TestScripts runs the scenarios in testdata/script, each with a HOME, a
 // repository and a private tmux server of its own.
