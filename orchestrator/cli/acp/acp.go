@@ -139,8 +139,7 @@ func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 
 // History reads the record.
 func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []plain.Entry
-	t, err := records.ReadTalk(ctx, d, s, func(e plain.Entry) { all = append(all, e) })
+	t, all, err := records.ReadTalk[plain.Entry](ctx, d, s)
 	for _, e := range plain.Joined(all) {
 		switch {
 		case e.Type == plain.TypeTool:

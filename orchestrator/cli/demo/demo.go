@@ -101,8 +101,7 @@ func (d driver) Literal(prompt string) (string, error) {
 
 // History reads the file of the conversation and, of the recent part, the steps of the open turn.
 func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []plain.Entry
-	t, err := records.ReadTalk(ctx, d, s, func(e plain.Entry) { all = append(all, e) })
+	t, all, err := records.ReadTalk[plain.Entry](ctx, d, s)
 	for _, e := range all {
 		switch {
 		case e.Role == history.RoleUser || e.Role == history.RoleAssistant:
