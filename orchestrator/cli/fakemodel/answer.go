@@ -286,7 +286,6 @@ type call struct {
 var shells = []struct{ name, command string }{
 	{"exec_command", "cmd"},          // codex
 	{"shell_command", "command"},     // codex
-	{"shell", "command"},             // older codex
 	{"Bash", "command"},              // claude
 	{"bash", "command"},              // opencode, copilot, pi
 	{"run_shell_command", "command"}, // gemini, qwen
@@ -309,16 +308,13 @@ func (t tool) call(arguments map[string]any) call {
 	return call{tool: t.name, arguments: t.parameters.fill(arguments)}
 }
 
-// run calls a shell tool. A tool that wants a list of words gets `sh -c COMMAND`.
+// run calls a shell tool.
 func (t tool) run(a action, argument string) call {
 	command := a.text
 	if a.verb == "ask" {
 		command = AskPrefix + "sh -c " + quote(command)
 	}
 	arguments := map[string]any{argument: command}
-	if t.parameters.Properties[argument].kind() == "array" {
-		arguments[argument] = []string{"sh", "-c", command}
-	}
 	if _, ok := t.parameters.Properties["sandbox_permissions"]; ok && a.verb == "ask" { // codex
 		arguments["sandbox_permissions"] = "require_escalated"
 		arguments["justification"] = "the script asks for permission"

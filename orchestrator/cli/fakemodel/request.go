@@ -111,17 +111,7 @@ func (q *request) say(text string) {
 		return
 	}
 	q.prompts++
-	q.prompt, q.results, q.newest, q.refusedWrite = unquoted(prompt), 0, "", false
-}
-
-// unquoted undoes the quoting that `opencode run` applies to an argument with a space.
-func unquoted(prompt string) string {
-	inner, begins := strings.CutPrefix(prompt, `"`)
-	inner, ends := strings.CutSuffix(inner, `"`)
-	if !begins || !ends {
-		return prompt
-	}
-	return strings.ReplaceAll(inner, `\"`, `"`)
+	q.prompt, q.results, q.newest, q.refusedWrite = prompt, 0, "", false
 }
 
 // refusal matches the result of a tool that will not write a file before it was read, or at all if

@@ -40,19 +40,6 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-func TestUnquoted(t *testing.T) {
-	for prompt, want := range map[string]string{
-		`"do: say \"hi\" there"`: `do: say "hi" there`,
-		`say "hi"`:               `say "hi"`,
-		`"`:                      `"`,
-		`"hi" he said`:           `"hi" he said`,
-	} {
-		if got := unquoted(prompt); got != want {
-			t.Errorf("%s: %s, want %s", prompt, got, want)
-		}
-	}
-}
-
 func TestPromptInNoteIsHeard(t *testing.T) {
 	body := `{"messages":[{"role":"user","content":"do: run a"},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]},
@@ -163,8 +150,6 @@ func TestToolsOfEachCLI(t *testing.T) {
 			`apply_patch {"patch":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n"}`},
 		"one by its name": {`{"Ask":{},"bash":{}}`, action{verb: "tool", path: "Ask", text: `{"questions":["a?"]}`},
 			`Ask {"questions":["a?"]}`},
-		"a list of words": {`{"shell":{"properties":{"command":{"type":["array","null"]}}}}`, ask,
-			`shell {"command":["sh","-c","env PAW_ASK=1 sh -c 'make'"]}`},
 	} {
 		var schemas map[string]schema
 		if err := json.Unmarshal([]byte(test.tools), &schemas); err != nil {
