@@ -1,7 +1,9 @@
 package plain
 
 import (
+	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"paw/config/lazyregexp"
@@ -10,6 +12,7 @@ import (
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/screens"
 	"paw/session"
+	"paw/session/history"
 	"paw/session/turn"
 )
 
@@ -49,6 +52,35 @@ func eventOf(r Report) turn.Event {
 		e.Kind, e.Source = turn.KindSessionEnd, "exit"
 	}
 	return e
+}
+
+// History reads the record and, of the recent part, the steps of the open turn.
+func History(ctx context.Context, d cli.Driver, s cli.Spec) (cli.Transcript, error) {
+	t, all, err := records.ReadTalk[Entry](ctx, d, s)
+	for _, e := range Joined(all) {
+		switch {
+		case e.Role != "":
+			t.Say(e.Role, e.Timestamp, e.Content)
+		case e.Type == TypeTool:
+			t.Call(e.Timestamp, history.ToolCall{ID: e.ID, Name: e.Content, Arguments: e.Input})
+		case e.Type == TypeResult:
+			t.Result(e.Timestamp, e.ID, e.Content)
+		case e.Type == TypeNotice:
+			t.Notice(e.Timestamp, e.Content)
+		case e.Event == Interrupted:
+			t.Notice(e.Timestamp, records.StoppedByUser)
+		case e.Event == Failed:
+			t.Notice(e.Timestamp, e.Error)
+		case e.Type == TypeStep && !s.Recent: // the answer has what the step has said
+		case e.Type == TypeStep && e.Step == "say":
+			t.Say(history.RoleAssistant, e.Timestamp, e.Content)
+		case e.Type == TypeStep:
+			t.Answer(e.Timestamp, "", []history.ToolCall{{Name: e.Step, Arguments: e.Content}})
+		case !slices.Contains(aside, e.Type):
+			t.Strange(e.Type, e.Content != "")
+		}
+	}
+	return t.Transcript, err
 }
 
 // ObserveFile reads the end of the conversation's file, which has every event that hooks report.

@@ -44,7 +44,14 @@ const (
 	TypeTool   = "tool"   // ID, Content, Input: a call of a tool
 	TypeResult = "result" // ID, Content: what the tool gave
 	TypeQueued = "queued" // Content: a prompt that waits behind the running turn
+	TypeNotice = "notice" // Content: words of the program to the user
+
+	TypeSession = "session" // Content: what the program notes about the conversation
+	TypeUsage   = "usage"   // Content: what the turn has used
 )
+
+// aside are the types of lines that are no messages.
+var aside = []string{TypeEvent, TypeQueued, TypeSession, TypeUsage}
 
 // Entry is one line of a conversation's file: a message (Role, Content), or what its Type says.
 type Entry struct {
@@ -210,6 +217,36 @@ func (r *Record) Append(e Entry) {
 	if err != nil && r.Err == nil {
 		r.Err = fmt.Errorf("conversation %s: %w", r.ID, err)
 	}
+}
+
+// Take records a turn that work does and of which it returns the whole answer. An Exit without a reason, and any Signal but the user's
+// interrupt, leave the turn without an end.
+func (r *Record) Take(t *Turn, work func() (answer string, err error)) error {
+	r.Turn++
+	r.Emit(Entry{Event: TurnStarted, Prompt: t.Prompt})
+	r.Message(history.RoleUser, t.Prompt)
+	answer, err := work()
+	if err == nil {
+		err = r.Err
+	}
+	exit, exits := errors.AsType[Exit](err)
+	switch {
+	case err == nil:
+		r.Emit(Entry{Event: TurnEnded, Answer: answer})
+	case errors.Is(err, Signal{syscall.SIGINT}):
+		r.Emit(Entry{Event: Interrupted})
+	case exits && exit.Why == "" || errors.As(err, new(Signal)):
+	default:
+		e := Entry{Event: Failed, Error: err.Error()}
+		if exits {
+			e.Code = &exit.Code
+		}
+		if limit, ok := errors.AsType[Limit](err); ok {
+			e.Until = &limit.Until
+		}
+		r.Emit(e)
+	}
+	return err
 }
 
 // Message records a message of the user or the agent.
