@@ -91,7 +91,7 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	}
 	d := plain.NewDialogue(l.Name, p.record, in, out)
 	defer d.Close()
-	p.dialogue, d.Orders, d.Waits = d, p.orders, true
+	p.dialogue, d.Orders = d, p.orders
 	go p.open(ctx, before)
 	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{program: p}).run) }
 	d.Ignores = func(os.Signal) bool { return false }

@@ -45,25 +45,36 @@ func (p *place) hooks(script string) (calls func() []string) {
 func TestHooks(t *testing.T) {
 	p := newPlace(t)
 	calls := p.hooks("")
-	p.main("do: say hello\ndo: ask May I?\ny\ndo: fail no quota\n", "--session-id", "c1")
-	p.main("do: ask Now?\nn\n", "--resume", "c1")
+	s := p.show(nil, "--session-id", "a")
+	s.ready()
+	s.enter("do: say hello")
+	s.ready("demo: hello")
+	s.enter("do: ask May I?")
+	s.sees("May I? [y/n]")
+	s.keys("y")
+	s.ready("May I? [y/n] y")
+	s.enter("do: fail no quota")
+	s.ready("demo: error: no quota")
+	s.keys("C-d")
+	s.ended("0")
+	p.main("", "--resume", "a", "-p", "do: ask Now?")
 	want := []string{
-		"hook demo start c1  startup",
-		"hook demo turn_start c1 c1/1  do: say hello",
-		"hook demo turn_end c1 c1/1   hello",
-		"hook demo turn_start c1 c1/2  do: ask May I?",
-		"hook demo waiting c1 c1/2  May I?",
-		"hook demo answered c1 c1/2  May I? y",
-		"hook demo turn_end c1 c1/2",
-		"hook demo turn_start c1 c1/3  do: fail no quota",
-		"hook demo error c1 c1/3   no quota",
-		"hook demo exit c1",
-		"hook demo start c1  resume",
-		"hook demo turn_start c1 c1/4  do: ask Now?",
-		"hook demo waiting c1 c1/4  Now?",
-		"hook demo answered c1 c1/4  Now? n",
-		"hook demo turn_end c1 c1/4   refused: Now?",
-		"hook demo exit c1",
+		"hook demo start a  startup",
+		"hook demo turn_start a a/1  do: say hello",
+		"hook demo turn_end a a/1   hello",
+		"hook demo turn_start a a/2  do: ask May I?",
+		"hook demo waiting a a/2  May I?",
+		"hook demo answered a a/2  May I? y",
+		"hook demo turn_end a a/2",
+		"hook demo turn_start a a/3  do: fail no quota",
+		"hook demo error a a/3   no quota",
+		"hook demo exit a",
+		"hook demo start a  resume",
+		"hook demo turn_start a a/4  do: ask Now?",
+		"hook demo waiting a a/4  Now?",
+		"hook demo answered a a/4  Now? n",
+		"hook demo turn_end a a/4   refused: Now?",
+		"hook demo exit a",
 	}
 	if diff := cmp.Diff(want, calls()); diff != "" {
 		t.Error(diff)
@@ -89,7 +100,7 @@ func TestHooksThatFail(t *testing.T) {
 func TestHooksAreAwaited(t *testing.T) {
 	p := newPlace(t)
 	p.hooks(`case $3 in turn_end) test -e NOTES.md && git rev-parse HEAD >` + p.root + `/head;; esac`)
-	p.main("one\n", "--session-id", "c1")
+	p.main("", "--session-id", "c1", "-p", "one")
 	head, err := os.ReadFile(filepath.Join(p.root, "head"))
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +112,7 @@ func TestHooksAreAwaited(t *testing.T) {
 func TestHooksAreNotInherited(t *testing.T) {
 	p := newPlace(t)
 	calls := p.hooks("")
-	p.main("do: run echo ${PAW_HOOK-none}\n", "--session-id", "c1")
+	p.main("", "--session-id", "c1", "-p", "do: run echo ${PAW_HOOK-none}")
 	if got := strings.Join(calls(), "\n"); !strings.Contains(got, "turn_end c1 c1/1   run echo ${PAW_HOOK-none}") {
 		t.Error(got)
 	}
