@@ -433,7 +433,7 @@ func (f *family) attempt(parent string, on live.Occasion) func() bool {
 			}
 			return tmux.Program{Pane: "%" + parent}, nil
 		},
-		Enter: f.enter, Patience: time.Millisecond,
+		Give: f.give,
 	}}
 	return func() bool {
 		f.claimed = d.began
@@ -448,10 +448,10 @@ func (f *family) attempt(parent string, on live.Occasion) func() bool {
 
 var waitID = regexp.MustCompile(`^\[paw wait ([0-9a-f-]{36})\] `)
 
-// enter is the typing: what tmux does, and the CLI behind it.
-func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, _ tmux.Program, prompt string, last func() error) (again func(context.Context) error, err error) {
+// give is the typing: what tmux does, and the CLI behind it.
+func (f *family) give(ctx context.Context, a app.Agent, _ tmux.Program, prompt, step string) (arrived bool, err error) {
 	f.tb.Helper()
-	again = func(context.Context) error { return nil }
+	w := a.Record
 	match := waitID.FindStringSubmatch(prompt)
 	if match == nil {
 		f.tb.Fatalf("typed without an id: %q", prompt)
@@ -463,14 +463,15 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, 
 	switch {
 	case cli.lock == nil:
 		f.lost = true
-		return again, nil
+		a.App.Step(step)
+		return false, nil
 	case cli.launched.After(f.claimed):
 		f.tb.Error("the parent was brought back and is prompted by itself")
 	case f.open(w.Name) || cli.asks:
 		f.tb.Errorf("typed into a pane that is busy: open %t, dialog %t, %+v", f.open(w.Name), cli.asks, f.last(w.Name))
 	}
-	if err := last(); err != nil {
-		return nil, err
+	if err := turns.BeginIfOwn(ctx, a, prompt); err != nil {
+		return false, err
 	}
 	cli.typed = append(cli.typed, prompt)
 	if f.late {
@@ -478,7 +479,8 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, 
 	} else {
 		f.takeTyped(w.Name)
 	}
-	return again, nil
+	a.App.Step(step)
+	return observe.Arrived(f.p, familySession, *w), nil
 }
 
 // facts is the parent with its children, as paw shows them now.
