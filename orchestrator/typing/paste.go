@@ -58,7 +58,7 @@ func (t *sender) paste(ctx context.Context) error {
 		return t.awaitEcho(ctx, unknown)
 	}
 	filled := t.ready.Box && t.awaitFilled(ctx)
-	t.filled, t.fresh = wasEmpty && filled, t.ready.Settle == 0
+	t.filled = wasEmpty && filled
 	poll.Sleep(ctx, t.ready.Settle)
 	return nil
 }
@@ -161,17 +161,15 @@ func (t *sender) enter(ctx context.Context, so string) error {
 
 // enterNow tries once to press Enter.
 func (t *sender) enterNow(ctx context.Context) error {
-	state, err := t.recall(ctx)
+	_, state, err := t.find(ctx)
 	if err != nil {
 		return err
 	}
-	if !t.fresh {
-		if _, err = t.see(ctx); err != nil {
-			return err
-		}
+	box, err := t.see(ctx)
+	if err != nil {
+		return err
 	}
-	t.fresh = false
-	switch box := t.screen; {
+	switch {
 	case state.State == session.StateWaitingInput || box.Dialog != "":
 		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
 	case box.Box == cli.BoxEmpty && t.ready.Box:
