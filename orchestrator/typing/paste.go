@@ -204,16 +204,14 @@ func (t *sender) taken(ctx context.Context) bool {
 
 // NewPaneWriter returns a PaneWriter for the real panes.
 func NewPaneWriter(h *app.App) PaneWriter {
-	real := panesOf{h}
-	return PaneWriter{Panes: observe.AskTmux(h), Ready: real.ready, Give: give}
+	return PaneWriter{Panes: observe.AskTmux(h), Give: give, Ready: func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error) {
+		return ready(ctx, h.Agent(s, w))
+	}}
 }
 
-// panesOf implements a PaneWriter with the real panes and CLIs.
-type panesOf struct{ home *app.App }
-
 // ready returns the agent's program, and an error if it takes no prompt now.
-func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error) {
-	t, err := senderTo(k.home.Agent(s, w))
+func ready(ctx context.Context, a app.Agent) (tmux.Program, error) {
+	t, err := senderTo(a)
 	if err != nil {
 		return tmux.Program{}, err
 	}
