@@ -348,7 +348,7 @@ func (f *family) hook(name, event string, payload map[string]string) {
 		if failed, err := os.ReadFile(f.p.HookLog().Path); err == nil {
 			f.tb.Fatalf("%s of %s: %s", event, name, failed)
 		}
-		f.clis[name].reported = event != "turn_start"
+		f.clis[name].reported = event != "prompt"
 	})
 }
 
@@ -356,7 +356,7 @@ func (f *family) hook(name, event string, payload map[string]string) {
 func (f *family) begin(name, prompt string) {
 	f.clis[name].reported = false
 	f.heard(name, prompt)
-	f.hook(name, "turn_start", map[string]string{"prompt": prompt})
+	f.hook(name, "prompt", map[string]string{"prompt": prompt})
 }
 
 var toldOf = regexp.MustCompile(`(?m)^(\w+)(?: \(demo\): (.*), branch [^,\n]+(?:, turn (\d+))?(?:, \d+ files? changed)?|: removed from the session)$`)
@@ -373,7 +373,7 @@ func (f *family) heard(name, prompt string) {
 }
 
 // endEvents are the hooks that report the end of a turn.
-var endEvents = map[turn.Reason]string{"": "turn_end", turn.ReasonError: "error", turn.ReasonInterrupted: "interrupted"}
+var endEvents = map[turn.Reason]string{"": "end", turn.ReasonError: "error", turn.ReasonInterrupted: "interrupt"}
 
 // end is a CLI that ends its turn; a reason makes it a bad end.
 func (f *family) end(name string, reason turn.Reason) {
@@ -381,7 +381,7 @@ func (f *family) end(name string, reason turn.Reason) {
 		return
 	}
 	f.clis[name].asks, f.clis[name].reported, f.clis[name].fresh = false, false, true
-	f.hook(name, endEvents[reason], map[string]string{"answer": "all there", "error": "it failed"})
+	f.hook(name, endEvents[reason], map[string]string{"message": map[turn.Reason]string{"": "all there", turn.ReasonError: "it failed"}[reason]})
 	if cli := f.clis[name]; len(cli.typed) > 0 { // what was typed meanwhile comes next
 		f.takeTyped(name)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator/cli/internal/plain"
+	"paw/session/turn"
 )
 
 // hooks installs a hook program that writes down each call, and then does what the script says.
@@ -29,14 +30,12 @@ func (p *place) hooks(script string) (calls func() []string) {
 		var calls []string
 		for line := range strings.Lines(string(content)) {
 			words, payload, _ := strings.Cut(line, "\t")
-			var r plain.Report
+			var r turn.Event
 			if err := json.Unmarshal([]byte(payload), &r); err != nil {
 				p.t.Fatal(err)
 			}
-			expect(p.t, "transcript of "+words, r.TranscriptPath, p.transcript(r.SessionID))
-			calls = append(calls, strings.TrimSpace(strings.Join([]string{
-				words, r.SessionID, r.TurnID, r.Source, r.Prompt + r.Question, r.Answer + r.Error,
-			}, " ")))
+			expect(p.t, "transcript of "+words, r.Transcript, p.transcript(r.Conversation))
+			calls = append(calls, strings.TrimSpace(strings.Join([]string{words, r.Conversation, r.TurnID, r.Source, r.Prompt + r.Message}, " ")))
 		}
 		return calls
 	}
@@ -59,22 +58,22 @@ func TestHooks(t *testing.T) {
 	s.ended("0")
 	p.main("", "--resume", "a", "-p", "do: ask Now?")
 	want := []string{
-		"hook demo start a  startup",
-		"hook demo turn_start a a/1  do: say hello",
-		"hook demo turn_end a a/1   hello",
-		"hook demo turn_start a a/2  do: ask May I?",
-		"hook demo waiting a a/2  May I?",
-		"hook demo answered a a/2  May I? y",
-		"hook demo turn_end a a/2",
-		"hook demo turn_start a a/3  do: fail no quota",
-		"hook demo error a a/3   no quota",
-		"hook demo exit a",
-		"hook demo start a  resume",
-		"hook demo turn_start a a/4  do: ask Now?",
-		"hook demo waiting a a/4  Now?",
-		"hook demo answered a a/4  Now? n",
-		"hook demo turn_end a a/4   refused: Now?",
-		"hook demo exit a",
+		"hook demo session_start a  startup",
+		"hook demo prompt a a/1  do: say hello",
+		"hook demo end a a/1  hello",
+		"hook demo prompt a a/2  do: ask May I?",
+		"hook demo input a a/2  May I?",
+		"hook demo answered a a/2  y",
+		"hook demo end a a/2",
+		"hook demo prompt a a/3  do: fail no quota",
+		"hook demo error a a/3  no quota",
+		"hook demo session_end a  exit",
+		"hook demo session_start a  resume",
+		"hook demo prompt a a/4  do: ask Now?",
+		"hook demo input a a/4  Now?",
+		"hook demo answered a a/4  n",
+		"hook demo end a a/4  refused: Now?",
+		"hook demo session_end a  exit",
 	}
 	if diff := cmp.Diff(want, calls()); diff != "" {
 		t.Error(diff)
@@ -99,7 +98,7 @@ func TestHooksThatFail(t *testing.T) {
 // The end of a turn waits for its hook, so that what it finds is what the turn left.
 func TestHooksAreAwaited(t *testing.T) {
 	p := newPlace(t)
-	p.hooks(`case $3 in turn_end) test -e NOTES.md && git rev-parse HEAD >` + p.root + `/head;; esac`)
+	p.hooks(`case $3 in end) test -e NOTES.md && git rev-parse HEAD >` + p.root + `/head;; esac`)
 	p.main("", "--session-id", "c1", "-p", "one")
 	head, err := os.ReadFile(filepath.Join(p.root, "head"))
 	if err != nil {
@@ -113,7 +112,7 @@ func TestHooksAreNotInherited(t *testing.T) {
 	p := newPlace(t)
 	calls := p.hooks("")
 	p.main("", "--session-id", "c1", "-p", "do: run echo ${PAW_HOOK-none}")
-	if got := strings.Join(calls(), "\n"); !strings.Contains(got, "turn_end c1 c1/1   run echo ${PAW_HOOK-none}") {
+	if got := strings.Join(calls(), "\n"); !strings.Contains(got, "end c1 c1/1  run echo ${PAW_HOOK-none}") {
 		t.Error(got)
 	}
 	var answer string

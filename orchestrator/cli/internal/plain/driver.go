@@ -2,12 +2,12 @@ package plain
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/hooks"
 	"paw/orchestrator/cli/internal/questions"
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/screens"
@@ -20,38 +20,33 @@ import (
 type Reader struct{ Who string } // Who is the name of the Dialogue
 
 // Event reads a report.
-func (Reader) Event(name string, payload []byte) (turn.Event, error) {
-	var r Report
-	err := json.Unmarshal(payload, &r)
-	r.Event = name
-	return eventOf(r), err
-}
+func (Reader) Event(name string, payload []byte) (turn.Event, error) { return hooks.Own(name, payload) }
 
-// eventOf translates a report.
-func eventOf(r Report) turn.Event {
-	e := turn.Event{Conversation: r.SessionID, TurnID: r.TurnID, Transcript: r.TranscriptPath, Folder: r.Cwd}
-	switch r.Event {
+// eventOf translates an entry of the conversation id, whose record is at path.
+func eventOf(e Entry, id, path string) turn.Event {
+	t := turn.Event{Conversation: id, TurnID: TurnID(id, e.Turn), Transcript: path}
+	switch e.Event {
 	case Started:
-		e.Kind, e.Source = turn.KindSessionStart, r.Source
+		t.Kind, t.TurnID, t.Source = turn.KindSessionStart, "", e.Source
 	case TurnStarted:
-		e.Kind, e.Prompt = turn.KindPrompt, r.Prompt
+		t.Kind, t.Prompt = turn.KindPrompt, e.Prompt
 	case Waiting:
-		e.Kind, e.Message = turn.KindInput, r.Question
+		t.Kind, t.Message = turn.KindInput, e.Question
 	case Answered:
-		e.Kind, e.Message = turn.KindAnswered, r.Answer
+		t.Kind, t.Message = turn.KindAnswered, e.Answer
 	case TurnEnded:
-		e.Kind, e.Message = turn.KindEnd, r.Answer
+		t.Kind, t.Message = turn.KindEnd, e.Answer
 	case Interrupted:
-		e.Kind = turn.KindInterrupt
+		t.Kind = turn.KindInterrupt
 	case Failed:
-		e.Kind, e.ErrorType, e.Message = turn.KindError, "error", r.Error
-		if r.Until != nil {
-			e.Limit = &turn.Limit{Until: *r.Until}
+		t.Kind, t.ErrorType, t.Message = turn.KindError, "error", e.Error
+		if e.Until != nil {
+			t.Limit = &turn.Limit{Until: *e.Until}
 		}
 	case Exited:
-		e.Kind, e.Source = turn.KindSessionEnd, "exit"
+		t.Kind, t.TurnID, t.Source = turn.KindSessionEnd, "", "exit"
 	}
-	return e
+	return t
 }
 
 // History reads the record and, of the recent part, the steps of the open turn.
@@ -90,7 +85,7 @@ func ObserveFile(file string, s cli.Spec, last *turn.Record) (cli.Observed, erro
 	left := false // the program began or ended after the turn's last event
 	err := records.EachBack(file, func(line Entry) bool {
 		id := TurnID(s.ConversationID, line.Turn)
-		e := eventOf(Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
+		e := eventOf(line, s.ConversationID, file)
 		if e.Kind == "" || open && last.TurnID != "" && last.TurnID != id {
 			return true
 		}

@@ -14,13 +14,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"paw/config/lazyregexp"
+	"paw/orchestrator/cli/internal/hooks"
 	"paw/session/history"
+	"paw/session/turn"
 )
 
 // Events of a conversation, with the fields that each has. A turn is closed by TurnEnded,
@@ -65,6 +66,7 @@ type Entry struct {
 	Directory string       `json:"directory,omitempty"`
 	PID       int          `json:"pid,omitempty"`
 	Prompt    string       `json:"prompt,omitempty"` // only in a report: in the file a message has the prompt
+	Source    string       `json:"source,omitempty"` // of Started: as a turn.Event has it
 	Question  string       `json:"question,omitempty"`
 	Options   []string     `json:"options,omitempty"` // answers of a question, where there are others than yes and no
 	Input     string       `json:"input,omitempty"`
@@ -256,6 +258,15 @@ func (r *Record) Message(role history.Role, content string) {
 
 // Emit records an event and reports it to the hook program.
 func (r *Record) Emit(e Entry) {
+	switch {
+	case e.Event != Started:
+	case r.forked:
+		e.Source = turn.SourceFork
+	case len(r.resumed) > 0:
+		e.Source = turn.SourceResume
+	default:
+		e.Source = turn.SourceStartup
+	}
 	e.Type, e.Turn, e.Timestamp = TypeEvent, r.Turn, time.Now().UTC()
 	line := e
 	line.Prompt = ""
@@ -272,17 +283,7 @@ func (r *Record) Close() { _ = r.file.Close() }
 // the begin and end of a turn are known before anything else happens.
 const hookTimeout = time.Minute
 
-// Report is the input of a hook: an event, its conversation and its turn.
-type Report struct {
-	Entry
-	SessionID      string `json:"session_id"`
-	TurnID         string `json:"turn_id,omitempty"`
-	TranscriptPath string `json:"transcript_path"`
-	Cwd            string `json:"cwd,omitempty"`
-	Source         string `json:"source,omitempty"` // kind of a start event: "startup", "resume" or "fork"
-}
-
-// ReportTo calls program for every event, as `program hook cli EVENT` in dir, with a Report on its
+// ReportTo calls program for every event, as `program hook cli KIND` in dir, with a turn.Event on its
 // standard input. A program without an absolute path is not called.
 func (r *Record) ReportTo(program, cli, dir string, env []string) {
 	if filepath.IsAbs(program) {
@@ -290,37 +291,18 @@ func (r *Record) ReportTo(program, cli, dir string, env []string) {
 	}
 }
 
-func (r *Record) describe(e Entry) Report {
-	report := Report{Entry: e, SessionID: r.ID, TranscriptPath: r.Path}
-	switch {
-	case e.Event == Exited:
-	case e.Event != Started:
-		report.TurnID = TurnID(r.ID, e.Turn)
-	case r.forked:
-		report.Source = "fork"
-	case len(r.resumed) > 0:
-		report.Source = "resume"
-	default:
-		report.Source = "startup"
-	}
-	return report
-}
-
 // callHook runs the hook program and ignores its outcome. The hook has a process group of its own:
 // a signal that ends the agent must not end its last report.
 func (r *Record) callHook(e Entry, program, cli, dir string, env []string) {
-	payload, err := json.Marshal(r.describe(e))
-	if err != nil {
-		return
-	}
+	event := eventOf(e, r.ID, r.Path)
 	ctx, cancel := context.WithTimeout(context.Background(), hookTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "hook", cli, e.Event)
+	cmd := exec.CommandContext(ctx, program, "hook", cli, string(event.Kind))
 	cmd.Dir, cmd.Env = dir, env
 	if _, err := os.Stat(dir); err != nil {
 		cmd.Dir = "/" // no program can start in a deleted folder
 	}
-	cmd.Stdin = strings.NewReader(string(payload))
+	cmd.Stdin = bytes.NewReader(hooks.JSON(event))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	_ = cmd.Run()
