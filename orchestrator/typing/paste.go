@@ -247,16 +247,18 @@ func give(ctx context.Context, a app.Agent, to tmux.Program, prompt, step string
 		return false, err
 	}
 	a.App.Step(step)
-	for try := range 2 {
-		arrived, err := t.awaitArrival(ctx, &Sent{}, confirmPatience, nil)
+	for try := 0; ; try++ {
+		arrived, _ := t.awaitArrival(ctx, &Sent{}, confirmPatience, nil) // also with a text of the user before it
 		if arrived || try > 0 || ctx.Err() != nil {
-			return arrived && err == nil, nil
+			return arrived, nil
 		}
-		if _, err := t.see(ctx); err == nil && !t.handed && !t.isGone() && len(t.newTurns()) == 0 && t.enter(ctx, unheard) != nil {
-			break
+		if _, err := t.see(ctx); err != nil || t.handed || t.isGone() || len(t.newTurns()) > 0 {
+			continue
+		}
+		if err := t.enter(ctx, unheard); err != nil {
+			return false, nil //nolint:nilerr // the prompt was typed, and has not arrived
 		}
 	}
-	return false, nil
 }
 
 // PaneWriter types prompts into the panes of agents, at a time when paw decides to.
