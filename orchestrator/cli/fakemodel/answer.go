@@ -11,7 +11,7 @@ import (
 	"paw/orchestrator/cli/internal/steps"
 )
 
-// Model is the name of the scripted model in the list of models. Requests may use any name.
+// Model is the name of the scripted model. Requests may use any name.
 const Model = "scripted-model"
 
 // answer is the model's reply to one request: a text, then at most one action, or a fault.
