@@ -271,15 +271,12 @@ func (s schema) fill(arguments map[string]any) map[string]any {
 // tool is a tool that the CLI offers in a request.
 type tool struct {
 	name       string
-	free       bool // takes text instead of JSON arguments
 	parameters schema
 }
 
 type call struct {
 	tool      string
-	free      bool
-	input     string         // input of a tool with free input
-	arguments map[string]any // arguments of any other tool
+	arguments map[string]any
 }
 
 // shells lists the tools that run a command, with the argument for the command.
@@ -320,22 +317,4 @@ func (t tool) run(a action, argument string) call {
 		arguments["justification"] = "the script asks for permission"
 	}
 	return t.call(arguments)
-}
-
-// patch calls codex's patch tool. Adding a file that exists replaces it.
-func (t tool) patch(a action) call {
-	var text strings.Builder
-	text.WriteString("*** Begin Patch\n*** Add File: " + a.path + "\n")
-	for line := range strings.Lines(a.text) {
-		text.WriteString("+" + line)
-	}
-	text.WriteString("*** End Patch\n")
-	if t.free {
-		return call{tool: t.name, free: true, input: text.String()}
-	}
-	argument := "input"
-	for _, name := range t.parameters.Required {
-		argument = name
-	}
-	return t.call(map[string]any{argument: text.String()})
 }

@@ -234,9 +234,6 @@ func (q request) write(a action) (call, bool) {
 	if q.refusedWrite {
 		return call{}, false
 	}
-	if t, ok := q.tools["apply_patch"]; ok && !path.IsAbs(a.path) {
-		return t.patch(a), true
-	}
 	file := a.path
 	if !path.IsAbs(file) {
 		if q.directory == "" {

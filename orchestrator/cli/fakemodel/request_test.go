@@ -146,8 +146,6 @@ func TestToolsOfEachCLI(t *testing.T) {
 			`exec_command {"cmd":"env PAW_ASK=1 sh -c 'make'","justification":"the script asks for permission",` +
 				`"sandbox_permissions":"require_escalated"}`},
 		"codex, a file": {`{"exec_command":{}}`, write, `exec_command {"cmd":"printf '%s\\n' 'x' \u003e 'a'"}`},
-		"a patch": {`{"apply_patch":{"required":["patch"]}}`, write,
-			`apply_patch {"patch":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n"}`},
 		"one by its name": {`{"Ask":{},"bash":{}}`, action{verb: "tool", path: "Ask", text: `{"questions":["a?"]}`},
 			`Ask {"questions":["a?"]}`},
 	} {
