@@ -44,9 +44,9 @@ func (b Bill) read() int64 { return b.Input + b.CacheRead }
 
 // action is work that the CLI does for the model, with one of the CLI's tools.
 type action struct {
-	verb string // "write", "run", "ask" or "tool"
-	path string // file to write; name of the tool for the verb tool
-	text string // content of the file, command, or arguments of the tool in JSON
+	verb string // "run", "ask" or "tool"
+	name string // of the tool, for the verb tool
+	text string // command, or arguments of the tool in JSON
 }
 
 type fault string
@@ -135,14 +135,14 @@ func answerTo(prompt string, results int) answer {
 	return last
 }
 
-// actionOf turns a step into an action. All but writing a whole file becomes a shell command: tools
-// that edit must read the file first.
+// actionOf turns a step into an action. All work is a shell command: tools that write and edit differ from CLI to CLI, and want a file
+// to be read first.
 func actionOf(s steps.Step, outcome string) action {
 	switch s.Verb {
 	case "write":
-		return action{verb: "write", path: s.Path, text: s.Text + "\n"}
+		return action{verb: "run", text: redirect(s.Path, s.Text, ">")}
 	case "append":
-		return action{verb: "run", text: redirect(s.Path, s.Text+"\n", ">>")}
+		return action{verb: "run", text: redirect(s.Path, s.Text, ">>")}
 	case "remove":
 		return action{verb: "run", text: "rm -- " + quote(s.Path)}
 	case "commit":
@@ -152,12 +152,12 @@ func actionOf(s steps.Step, outcome string) action {
 		}
 		return action{verb: "run", text: command}
 	}
-	return action{verb: s.Verb, path: s.Path, text: s.Text}
+	return action{verb: s.Verb, name: s.Path, text: s.Text}
 }
 
-// redirect returns the command that writes text, which ends in a newline, into a file.
+// redirect returns the command that writes text and a newline into a file.
 func redirect(path, text, operator string) string {
-	command := "printf '%s\\n' " + quote(strings.TrimSuffix(text, "\n")) + " " + operator + " " + quote(path)
+	command := "printf '%s\\n' " + quote(text) + " " + operator + " " + quote(path)
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		command = "mkdir -p " + quote(path[:i]) + " && " + command
 	}
@@ -286,15 +286,6 @@ var shells = []struct{ name, command string }{
 	{"Bash", "command"},              // claude
 	{"bash", "command"},              // opencode, copilot, pi
 	{"run_shell_command", "command"}, // gemini, qwen
-}
-
-// writers lists the tools that write a whole file, with the arguments for its path and content.
-var writers = []struct{ name, path, content string }{
-	{"Write", "file_path", "content"},      // claude
-	{"write", "filePath", "content"},       // opencode
-	{"write", "path", "content"},           // pi
-	{"write_file", "file_path", "content"}, // gemini, qwen
-	{"create", "path", "file_text"},        // copilot
 }
 
 // AskPrefix begins every command of a step ask. Prepare configures the CLIs to ask for permission

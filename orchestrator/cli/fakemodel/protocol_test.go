@@ -43,9 +43,9 @@ data: {"delta":{"text":"this.","type":"text_delta"},"index":0,"type":"content_bl
 event: content_block_stop
 data: {"index":0,"type":"content_block_stop"}
 event: content_block_start
-data: {"content_block":{"id":"#","input":{},"name":"Write","type":"tool_use"},"index":1,"type":"content_block_start"}
+data: {"content_block":{"id":"#","input":{},"name":"Bash","type":"tool_use"},"index":1,"type":"content_block_start"}
 event: content_block_delta
-data: {"delta":{"partial_json":"{\"content\":\"hi\\n\",\"file_path\":\"/r/a.txt\"}","type":"input_json_delta"},"index":1,"type":"content_block_delta"}
+data: {"delta":{"partial_json":"{\"command\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","type":"input_json_delta"},"index":1,"type":"content_block_delta"}
 event: content_block_stop
 data: {"index":1,"type":"content_block_stop"}
 event: message_delta
@@ -53,7 +53,7 @@ data: {"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_d
 event: message_stop
 data: {"type":"message_stop"}
 `,
-		wantJSON: `{"content":[{"text":"Now this.","type":"text"},{"id":"#","input":{"content":"hi\n","file_path":"/r/a.txt"},"name":"Write","type":"tool_use"}],"id":"#","model":"m","role":"assistant","stop_reason":"tool_use","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":10}}
+		wantJSON: `{"content":[{"text":"Now this.","type":"text"},{"id":"#","input":{"command":"printf '%s\\n' 'hi' \u003e 'a.txt'"},"name":"Bash","type":"tool_use"}],"id":"#","model":"m","role":"assistant","stop_reason":"tool_use","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":10}}
 `,
 	},
 	"responses": {
@@ -98,12 +98,12 @@ data: {"response":{"id":"#","model":"m","object":"response","output":[{"content"
 		wantStream: `data: {"choices":[{"delta":{"content":"","role":"assistant"},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
 data: {"choices":[{"delta":{"content":"Now "},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
 data: {"choices":[{"delta":{"content":"this."},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
-data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"content\":\"hi\\n\",\"filePath\":\"/r/a.txt\"}","name":"write"},"id":"#","index":0,"type":"function"}]},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
+data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"command\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","name":"bash"},"id":"#","index":0,"type":"function"}]},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
 data: {"choices":[{"delta":{},"finish_reason":"tool_calls","index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
 data: {"choices":[],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":{"completion_tokens":10,"prompt_tokens":100,"total_tokens":110}}
 data: [DONE]
 `,
-		wantJSON: `{"choices":[{"finish_reason":"tool_calls","index":0,"message":{"content":"Now this.","role":"assistant","tool_calls":[{"function":{"arguments":"{\"content\":\"hi\\n\",\"filePath\":\"/r/a.txt\"}","name":"write"},"id":"#","index":0,"type":"function"}]}}],"created":0,"id":"#","model":"m","object":"chat.completion","usage":{"completion_tokens":10,"prompt_tokens":100,"total_tokens":110}}
+		wantJSON: `{"choices":[{"finish_reason":"tool_calls","index":0,"message":{"content":"Now this.","role":"assistant","tool_calls":[{"function":{"arguments":"{\"command\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","name":"bash"},"id":"#","index":0,"type":"function"}]}}],"created":0,"id":"#","model":"m","object":"chat.completion","usage":{"completion_tokens":10,"prompt_tokens":100,"total_tokens":110}}
 `,
 	},
 	"gemini": {
@@ -120,9 +120,9 @@ data: [DONE]
 				{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"made"}}}]}]}`,
 		wantStream: `data: {"candidates":[{"content":{"parts":[{"text":"Now "}],"role":"model"},"index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
 data: {"candidates":[{"content":{"parts":[{"text":"this."}],"role":"model"},"index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
-data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"content":"hi\n","file_path":"/r/a.txt"},"id":"#","name":"write_file"}}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
+data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"command":"printf '%s\\n' 'hi' \u003e 'a.txt'"},"id":"#","name":"run_shell_command"}}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
 `,
-		wantJSON: `{"candidates":[{"content":{"parts":[{"text":"Now this."},{"functionCall":{"args":{"content":"hi\n","file_path":"/r/a.txt"},"id":"#","name":"write_file"}}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
+		wantJSON: `{"candidates":[{"content":{"parts":[{"text":"Now this."},{"functionCall":{"args":{"command":"printf '%s\\n' 'hi' \u003e 'a.txt'"},"id":"#","name":"run_shell_command"}}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
 `,
 	},
 }

@@ -14,11 +14,10 @@ type responses struct{ openai }
 
 func (responses) parse(_ *http.Request, body []byte) (request, error) {
 	var b struct {
-		Model        string          `json:"model"`
-		Stream       bool            `json:"stream"`
-		Instructions string          `json:"instructions"`
-		Input        json.RawMessage `json:"input"` // a text or items
-		Tools        []struct {
+		Model  string          `json:"model"`
+		Stream bool            `json:"stream"`
+		Input  json.RawMessage `json:"input"` // a text or items
+		Tools  []struct {
 			Type       string `json:"type"` // "function", or of another kind that codex does not need here
 			Name       string `json:"name"`
 			Parameters schema `json:"parameters"`
@@ -33,7 +32,6 @@ func (responses) parse(_ *http.Request, body []byte) (request, error) {
 			q.tools[t.Name] = tool{name: t.Name, parameters: t.Parameters}
 		}
 	}
-	q.hear(b.Instructions)
 	var text string
 	if json.Unmarshal(b.Input, &text) == nil {
 		q.say(text)

@@ -3,7 +3,7 @@
 //
 // The script is in the prompt, in the words of paw's built-in demo agent: each line `do: STEP` is a
 // step, and a prompt without one is noted in NOTES.md and committed. The CLI does the steps with
-// its own tools.
+// its own shell tool.
 //
 //	write PATH TEXT    the file is TEXT and a newline
 //	append PATH TEXT   TEXT and a newline go to the file's end
