@@ -249,7 +249,7 @@ func give(ctx context.Context, a app.Agent, to tmux.Program, prompt, step string
 	a.App.Step(step)
 	for try := 0; ; try++ {
 		arrived, _ := t.awaitArrival(ctx, &Sent{}, confirmPatience, nil) // also with a text of the user before it
-		if arrived || try > 0 || ctx.Err() != nil {
+		if again := try == 0 && ctx.Err() == nil; arrived || !again {
 			return arrived, nil
 		}
 		if _, err := t.see(ctx); err != nil || t.handed || t.isGone() || len(t.newTurns()) > 0 {
