@@ -43,6 +43,21 @@ func (t *sender) find(ctx context.Context) (*observe.Agent, session.AgentStatus,
 	return t.runs(ctx, f)
 }
 
+// recall observes the agent again from files and locks, in the pane that find found.
+func (t *sender) recall(ctx context.Context) (session.AgentStatus, error) {
+	panes := observe.Panes{Server: t.found.Server, Err: t.found.TmuxErr}
+	if a := t.found.Agent(t.Record.Name); a != nil && a.Pane != nil {
+		panes.Panes = []tmux.Pane{*a.Pane}
+	}
+	same := func(context.Context, *session.Session) observe.Panes { return panes }
+	f, err := observe.With(ctx, t.App, t.found.Session, same, observe.NotAtScreens)
+	if err != nil {
+		return session.AgentStatus{}, err
+	}
+	_, state, err := t.runs(ctx, f)
+	return state, err
+}
+
 // runs returns the observed agent and its state, or an error if it does not run in a pane. Whether a
 // question was answered is read from the screen where only the screen tells.
 func (t *sender) runs(ctx context.Context, f observe.Facts) (*observe.Agent, session.AgentStatus, error) {

@@ -58,7 +58,7 @@ func (t *sender) paste(ctx context.Context) error {
 		return t.awaitEcho(ctx, unknown)
 	}
 	filled := t.ready.Box && t.awaitFilled(ctx)
-	t.filled = wasEmpty && filled
+	t.filled, t.fresh = wasEmpty && filled, t.ready.Settle == 0
 	poll.Sleep(ctx, t.ready.Settle)
 	return nil
 }
@@ -161,15 +161,17 @@ func (t *sender) enter(ctx context.Context, so string) error {
 
 // enterNow tries once to press Enter.
 func (t *sender) enterNow(ctx context.Context) error {
-	_, state, err := t.find(ctx)
+	state, err := t.recall(ctx)
 	if err != nil {
 		return err
 	}
-	box, err := t.see(ctx)
-	if err != nil {
-		return err
+	if !t.fresh {
+		if _, err = t.see(ctx); err != nil {
+			return err
+		}
 	}
-	switch {
+	t.fresh = false
+	switch box := t.screen; {
 	case state.State == session.StateWaitingInput || box.Dialog != "":
 		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
 	case box.Box == cli.BoxEmpty && t.ready.Box:

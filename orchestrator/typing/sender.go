@@ -64,6 +64,7 @@ type sender struct {
 	screen  cli.Screen    // last seen screen
 	rows    int           // size of the pane
 	columns int
+	fresh   bool // screen is up to date: the sender has not waited since
 	young   bool // the CLI was launched just now
 	before  Arrival
 	heard   bool          // the CLI's own record has the prompt, but no turn began with it yet
