@@ -119,11 +119,7 @@ func acpKilled(t *testing.T, w *cliWorld) {
 		w.await("it waits with the question", func() bool { return w.agent("acp").State == "waiting_input" })
 		pid := *w.agent("acp").PID
 		if what == "agent" {
-			out, err := exec.Command("pgrep", "-P", fmt.Sprint(pid), "-f", "node_modules").Output() // no hook, which may have a lower pid
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, _ = fmt.Sscan(string(out), &pid)
+			pid = w.agentOf(pid)
 		}
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
@@ -144,6 +140,21 @@ func acpKilled(t *testing.T, w *cliWorld) {
 			t.Errorf("after the kill it was asked %v as prompt %d of its conversation:\n%s", ok, asked.Prompts, shows)
 		}
 	}
+}
+
+// agentOf returns the process of the agent that a program of paw has as its child, beside hooks. kimi changes its own command line.
+func (w *cliWorld) agentOf(program int) (pid int) {
+	w.t.Helper()
+	children, err := exec.Command("ps", "-o", "pid=,args=", "--ppid", fmt.Sprint(program)).Output()
+	for line := range strings.Lines(string(children)) {
+		if !strings.Contains(line, " hook acp ") {
+			_, _ = fmt.Sscan(line, &pid)
+		}
+	}
+	if pid == 0 {
+		w.t.Fatalf("it has no agent: %v\n%s", err, children)
+	}
+	return pid
 }
 
 // allowed waits for the end of a turn above that number, and allows what it asks for.

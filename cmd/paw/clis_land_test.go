@@ -115,7 +115,7 @@ func TestCLIsLand(t *testing.T) {
 func (w *cliWorld) resolves(file string) {
 	w.t.Helper()
 	tip := w.oid("main")
-	if out := w.paw("land", w.cli); out.code != 8 || !strings.Contains(out.stderr, "paw send shop/"+w.cli+" --conflict") || !strings.Contains(out.stderr, file) {
+	if out := w.paw("land", w.cli); out.code != 8 || !strings.Contains(out.stderr, "paw send "+w.cli+" --conflict") || !strings.Contains(out.stderr, file) {
 		w.t.Fatalf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 	}
 	n := w.last().Number

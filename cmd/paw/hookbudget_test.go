@@ -144,7 +144,7 @@ func TestHooksChangeNothing(t *testing.T) {
 	w.git(w.repo, "checkout", "-q", "main")
 	w.start("demo")
 	a := w.agent("demo")
-	w.ok(w.hook(a, "turn_start", 1, "prompt"))
+	w.ok(w.hook(a, "prompt", 1, "prompt"))
 
 	tree := a.WorktreePath
 	w.write(tree, "both.txt", "ours\n")
@@ -193,8 +193,8 @@ func TestHooksChangeNothing(t *testing.T) {
 			}
 		}
 	}
-	for n, next := range []string{"turn_end", "turn_start", "turn_end"} {
-		said := w.ok(w.hook(a, next, []int{1, 2, 2}[n], map[string]string{"turn_start": "prompt", "turn_end": "answer"}[next]))
+	for n, next := range []string{"end", "prompt", "end"} {
+		said := w.ok(w.hook(a, next, []int{1, 2, 2}[n], map[string]string{"prompt": "prompt", "end": "message"}[next]))
 		if said.stdout != "" || said.stderr != "" {
 			t.Errorf("%s printed %q%q", next, said.stdout, said.stderr)
 		}
@@ -225,8 +225,8 @@ func TestHooksChangeNothing(t *testing.T) {
 func (w *world) hook(a agentJSON, event string, turn int, key string) output {
 	w.t.Helper()
 	return w.hookOf("demo", a, nil, map[string]any{
-		"session_id": *a.ConversationID, "turn_id": fmt.Sprintf("%s/%d", *a.ConversationID, turn), "cwd": a.WorktreePath,
-		"hook_event_name": event, "transcript_path": w.transcript(a), key: "text",
+		"conversation": *a.ConversationID, "turnID": fmt.Sprintf("%s/%d", *a.ConversationID, turn), "folder": a.WorktreePath,
+		"hook_event_name": event, "transcript": w.transcript(a), key: "text",
 	})
 }
 

@@ -166,8 +166,7 @@ func (d *deliverer) deliver(ctx context.Context, s *session.Session, f live.Fami
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}
 	w := *s.Agent(d.parent)
-	arrived, err := d.keyboard.Give(ctx, d.Agent(s, &w), to, prompt, "deliver.typed",
-		func() bool { return observe.Arrived(d.App, d.session, w) }, func() bool { return d.begunSince(f.Parent) })
+	arrived, err := d.keyboard.Give(ctx, d.Agent(s, &w), to, prompt, "deliver.typed")
 	if errors.Is(err, typing.ErrNotTyped) { // the next look tells whether the parent runs
 		return live.Busy, d.takeBack(ctx, wait.ID)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"paw/orchestrator/live"
 	"paw/orchestrator/observe"
@@ -38,7 +37,7 @@ func TestADeliveryOutlivesASilence(t *testing.T) {
 					}
 					return tmux.Program{Pane: "%" + parentName}, nil
 				},
-				Enter: f.enter, Patience: time.Millisecond,
+				Give: f.give,
 			}}
 			f.claimed = d.began
 			err = d.run(t.Context(), live.Told)

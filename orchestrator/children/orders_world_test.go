@@ -348,7 +348,7 @@ func (f *family) hook(name, event string, payload map[string]string) {
 		if failed, err := os.ReadFile(f.p.HookLog().Path); err == nil {
 			f.tb.Fatalf("%s of %s: %s", event, name, failed)
 		}
-		f.clis[name].reported = event != "turn_start"
+		f.clis[name].reported = event != "prompt"
 	})
 }
 
@@ -356,7 +356,7 @@ func (f *family) hook(name, event string, payload map[string]string) {
 func (f *family) begin(name, prompt string) {
 	f.clis[name].reported = false
 	f.heard(name, prompt)
-	f.hook(name, "turn_start", map[string]string{"prompt": prompt})
+	f.hook(name, "prompt", map[string]string{"prompt": prompt})
 }
 
 var toldOf = regexp.MustCompile(`(?m)^(\w+)(?: \(demo\): (.*), branch [^,\n]+(?:, turn (\d+))?(?:, \d+ files? changed)?|: removed from the session)$`)
@@ -373,7 +373,7 @@ func (f *family) heard(name, prompt string) {
 }
 
 // endEvents are the hooks that report the end of a turn.
-var endEvents = map[turn.Reason]string{"": "turn_end", turn.ReasonError: "error", turn.ReasonInterrupted: "interrupted"}
+var endEvents = map[turn.Reason]string{"": "end", turn.ReasonError: "error", turn.ReasonInterrupted: "interrupt"}
 
 // end is a CLI that ends its turn; a reason makes it a bad end.
 func (f *family) end(name string, reason turn.Reason) {
@@ -381,7 +381,7 @@ func (f *family) end(name string, reason turn.Reason) {
 		return
 	}
 	f.clis[name].asks, f.clis[name].reported, f.clis[name].fresh = false, false, true
-	f.hook(name, endEvents[reason], map[string]string{"answer": "all there", "error": "it failed"})
+	f.hook(name, endEvents[reason], map[string]string{"message": map[turn.Reason]string{"": "all there", turn.ReasonError: "it failed"}[reason]})
 	if cli := f.clis[name]; len(cli.typed) > 0 { // what was typed meanwhile comes next
 		f.takeTyped(name)
 	}
@@ -433,7 +433,7 @@ func (f *family) attempt(parent string, on live.Occasion) func() bool {
 			}
 			return tmux.Program{Pane: "%" + parent}, nil
 		},
-		Enter: f.enter, Patience: time.Millisecond,
+		Give: f.give,
 	}}
 	return func() bool {
 		f.claimed = d.began
@@ -448,10 +448,10 @@ func (f *family) attempt(parent string, on live.Occasion) func() bool {
 
 var waitID = regexp.MustCompile(`^\[paw wait ([0-9a-f-]{36})\] `)
 
-// enter is the typing: what tmux does, and the CLI behind it.
-func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, _ tmux.Program, prompt string, last func() error) (again func(context.Context) error, err error) {
+// give is the typing: what tmux does, and the CLI behind it.
+func (f *family) give(ctx context.Context, a app.Agent, _ tmux.Program, prompt, step string) (arrived bool, err error) {
 	f.tb.Helper()
-	again = func(context.Context) error { return nil }
+	w := a.Record
 	match := waitID.FindStringSubmatch(prompt)
 	if match == nil {
 		f.tb.Fatalf("typed without an id: %q", prompt)
@@ -463,14 +463,15 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, 
 	switch {
 	case cli.lock == nil:
 		f.lost = true
-		return again, nil
+		a.App.Step(step)
+		return false, nil
 	case cli.launched.After(f.claimed):
 		f.tb.Error("the parent was brought back and is prompted by itself")
 	case f.open(w.Name) || cli.asks:
 		f.tb.Errorf("typed into a pane that is busy: open %t, dialog %t, %+v", f.open(w.Name), cli.asks, f.last(w.Name))
 	}
-	if err := last(); err != nil {
-		return nil, err
+	if err := turns.BeginIfOwn(ctx, a, prompt); err != nil {
+		return false, err
 	}
 	cli.typed = append(cli.typed, prompt)
 	if f.late {
@@ -478,7 +479,8 @@ func (f *family) enter(_ context.Context, _ *session.Session, w *session.Agent, 
 	} else {
 		f.takeTyped(w.Name)
 	}
-	return again, nil
+	a.App.Step(step)
+	return observe.Arrived(f.p, familySession, *w), nil
 }
 
 // facts is the parent with its children, as paw shows them now.

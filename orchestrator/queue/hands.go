@@ -214,11 +214,7 @@ func (o *ownHands) enter(ctx context.Context, t session.Task, text string, claim
 	if err != nil || last != nil && last.Number > claimed.Before {
 		return errNotBegun // another prompt was first
 	}
-	begun := func() bool {
-		last, err := o.TurnDir(s.Name, w.Name).Last()
-		return err == nil && last != nil && last.Number > claimed.Before
-	}
-	switch arrived, err := o.keyboard.Give(ctx, o.Agent(s, w), to, text, "queue.typed", begun, begun); {
+	switch arrived, err := o.keyboard.Give(ctx, o.Agent(s, w), to, text, "queue.typed"); {
 	case errors.Is(err, typing.ErrNotTyped):
 		return errNotBegun
 	case err != nil:

@@ -176,8 +176,6 @@ func (t *sender) enterNow(ctx context.Context) error {
 		return t.unconfirmed("asks you something since the prompt was typed, which was not sent")
 	case box.Box == cli.BoxEmpty && t.ready.Box:
 		return t.unconfirmed("the prompt was typed, and its input box stays empty")
-	case t.boxed && t.isGone():
-		return t.unconfirmed("the prompt was typed, and its input box is not on the screen")
 	case t.notAlone(box.Draft) && !t.again && len(t.ready.Clear) > 0 && t.ownWords(box.Draft):
 		return t.typeAgain(ctx)
 	case t.notAlone(box.Draft):
@@ -208,16 +206,14 @@ func (t *sender) taken(ctx context.Context) bool {
 
 // NewPaneWriter returns a PaneWriter for the real panes.
 func NewPaneWriter(h *app.App) PaneWriter {
-	real := panesOf{h}
-	return PaneWriter{Panes: observe.AskTmux(h), Ready: real.ready, Enter: real.enter, Patience: confirmPatience}
+	return PaneWriter{Panes: observe.AskTmux(h), Give: give, Ready: func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error) {
+		return ready(ctx, h.Agent(s, w))
+	}}
 }
 
-// panesOf implements a PaneWriter with the real panes and CLIs.
-type panesOf struct{ home *app.App }
-
 // ready returns the agent's program, and an error if it takes no prompt now.
-func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error) {
-	t, err := senderTo(k.home.Agent(s, w))
+func ready(ctx context.Context, a app.Agent) (tmux.Program, error) {
+	t, err := senderTo(a)
 	if err != nil {
 		return tmux.Program{}, err
 	}
@@ -234,60 +230,37 @@ func (k panesOf) ready(ctx context.Context, s *session.Session, w *session.Agent
 	return t.program, nil
 }
 
-// enter types a prompt, calls last and presses Enter; again presses it once more, unless the prompt
-// has left the box, or no box is on the screen.
-func (k panesOf) enter(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) (again func(context.Context) error, err error) {
-	t, err := senderFor(k.home.Agent(s, w), prompt)
+// give types a prompt at once or not at all. Where nothing says after a while that it has arrived, it presses Enter once more, unless
+// no input box is on the screen: the first Enter may have been lost.
+func give(ctx context.Context, a app.Agent, to tmux.Program, prompt, step string) (arrived bool, err error) {
+	t, err := senderFor(a, prompt)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNotTyped, err)
+		return false, fmt.Errorf("%w: %w", ErrNotTyped, err)
 	}
 	t.before = expect(ctx, t.Agent, t.cli, t.prompt)
 	box, err := t.look(ctx)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: %w", ErrNotTyped, err)
+		return false, fmt.Errorf("%w: %w", ErrNotTyped, err)
 	case box.Box != cli.BoxEmpty || t.program != to:
-		return nil, fmt.Errorf("%w: its input box is not empty any more", ErrNotTyped)
+		return false, fmt.Errorf("%w: its input box is not empty any more", ErrNotTyped)
 	}
-	return func(ctx context.Context) error {
-		if t.handed {
-			return nil
-		}
-		if _, _, err := t.find(ctx); err != nil {
-			return err
-		}
-		t.boxed = true
-		return t.enter(ctx, unheard)
-	}, t.send(ctx, last)
-}
-
-// Give types a prompt to that program of an agent, and reports whether the prompt has arrived, which
-// arrived tells, or what the CLI writes. begun reports whether a turn has begun. The error is
-// ErrNotTyped when nothing has reached the pane. After Patience Give presses Enter once more, unless
-// a turn has begun: the first Enter may have been lost.
-func (k PaneWriter) Give(ctx context.Context, a app.Agent, to tmux.Program, prompt, step string, arrived, begun func() bool) (confirmed bool, err error) {
-	cli, known := a.App.CLIs.Get(a.Record.CLI)
-	if !known {
-		return false, ErrNotTyped
-	}
-	before := expect(ctx, a, cli, prompt)
-	before.begin(a)
-	again, err := k.Enter(ctx, a.Session, a.Record, to, prompt, func() error { return turns.BeginIfOwn(ctx, a, prompt) })
-	if err != nil {
+	if err := t.send(ctx, func() error { return turns.BeginIfOwn(ctx, a, t.prompt) }); err != nil {
 		return false, err
 	}
 	a.App.Step(step)
-	for try := range 2 {
-		if poll.Until(ctx, min(k.Patience, 2*poll.Tick), k.Patience, func() bool { return arrived() || before.Queued() }) {
-			return true, nil
+	for try := 0; ; try++ {
+		arrived, _ := t.awaitArrival(ctx, &Sent{}, confirmPatience, nil) // also with a text of the user before it
+		if again := try == 0 && ctx.Err() == nil; arrived || !again {
+			return arrived, nil
 		}
-		if try == 0 && ctx.Err() == nil && !begun() {
-			if err := again(ctx); err != nil {
-				return false, nil //nolint:nilerr // the prompt was typed, and has not arrived
-			}
+		if _, err := t.see(ctx); err != nil || t.handed || t.isGone() || len(t.newTurns()) > 0 {
+			continue
+		}
+		if err := t.enter(ctx, unheard); err != nil {
+			return false, nil //nolint:nilerr // the prompt was typed, and has not arrived
 		}
 	}
-	return false, nil
 }
 
 // PaneWriter types prompts into the panes of agents, at a time when paw decides to.
@@ -296,10 +269,7 @@ type PaneWriter struct {
 	Panes observe.AskPanes
 	// Ready returns the program of an agent, and an error if it takes no typed input now.
 	Ready func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error)
-	// Enter types a prompt to that program, calls last and, unless the CLI asks something by then,
-	// presses Enter. The error is ErrNotTyped when nothing has reached the pane. again presses Enter
-	// once more, unless the CLI asks something or shows no input box.
-	Enter func(ctx context.Context, s *session.Session, w *session.Agent, to tmux.Program, prompt string, last func() error) (again func(context.Context) error, err error)
-	// Patience is how long a prompt may take to arrive, both before and after the second Enter.
-	Patience time.Duration
+	// Give types a prompt to that program, and reports whether it has arrived; step is what has been done once it is typed. The error is
+	// ErrNotTyped when nothing has reached the pane. The caller has the agent's prompt lock.
+	Give func(ctx context.Context, a app.Agent, to tmux.Program, prompt, step string) (arrived bool, err error)
 }

@@ -69,7 +69,6 @@ type sender struct {
 	before  Arrival
 	heard   bool          // the CLI's own record has the prompt, but no turn began with it yet
 	filled  bool          // the box was empty before the paste and filled after it
-	boxed   bool          // Enter is pressed only while the input box is on the screen
 	again   bool          // the prompt was typed a second time, after the box was cleared
 	channel cli.Channel   // channel on which the CLI answers, nil where the prompt is typed
 	last    *earlier      // prompt typed before, which may still arrive; nil before lastTyped was called

@@ -109,17 +109,11 @@ func (driver) file(s cli.Spec) string {
 	return filepath.Join(launch{State: s.StateDir}.folder(), s.ConversationID+".jsonl")
 }
 
-// Types of lines in the record that package plain does not have.
-const (
-	typeSession = "session" // Content: a Session
-	typeUsage   = "usage"   // Content: tokens
-)
-
 // lastSession returns the session that the agent has opened last for a conversation.
 func lastSession(file string) (last Session) {
 	_ = records.EachLine(file, func(e plain.Entry) bool {
 		var one Session
-		if e.Type == typeSession && json.Unmarshal([]byte(e.Content), &one) == nil {
+		if e.Type == plain.TypeSession && json.Unmarshal([]byte(e.Content), &one) == nil {
 			last = one
 		}
 		return true
@@ -137,40 +131,16 @@ func (d driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 	return found, err
 }
 
-// History reads the record.
 func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []plain.Entry
-	t, err := records.ReadTalk(ctx, d, s, func(e plain.Entry) { all = append(all, e) })
-	for _, e := range plain.Joined(all) {
-		switch {
-		case e.Type == plain.TypeTool:
-			t.Call(e.Timestamp, history.ToolCall{ID: e.ID, Name: e.Content, Arguments: e.Input})
-		case e.Type == plain.TypeResult:
-			t.Result(e.Timestamp, e.ID, e.Content)
-		case e.Role != "":
-			t.Say(e.Role, e.Timestamp, e.Content)
-		case e.Event == plain.Interrupted:
-			t.Notice(e.Timestamp, records.StoppedByUser)
-		case e.Event == plain.Failed:
-			t.Notice(e.Timestamp, e.Error)
-		case e.Type == typeSession:
-			var one Session
-			if json.Unmarshal([]byte(e.Content), &one) == nil && one.Anew != "" {
-				t.Notice(e.Timestamp, anew+one.Anew)
-			}
-		case e.Type != plain.TypeEvent && e.Type != plain.TypeQueued && e.Type != typeUsage:
-			t.Strange(e.Type, e.Content != "")
-		}
-	}
-	return t.Transcript, err
+	return plain.History(ctx, d, s)
 }
 
 // Uses reads the usage that the agent has told at the end of each turn.
 func (d driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	var before tokens // sums at the turn before
-	return records.Uses(ctx, d, s, typeUsage, func(e plain.Entry) (id string, u cli.Use) {
+	return records.Uses(ctx, d, s, plain.TypeUsage, func(e plain.Entry) (id string, u cli.Use) {
 		var t tokens
-		if e.Type != typeUsage || json.Unmarshal([]byte(e.Content), &t) != nil {
+		if e.Type != plain.TypeUsage || json.Unmarshal([]byte(e.Content), &t) != nil {
 			return "", cli.Use{}
 		}
 		if last := before; t.Sums {

@@ -34,14 +34,12 @@ func (OneShot) HeadlessLine(line []byte) (string, turn.Event) {
 		return e.Content, turn.Event{}
 	case e.Type == plain.TypeTool:
 		return "\n· " + e.Content + "\n", turn.Event{}
-	case e.Type == typeSession:
+	case e.Type == plain.TypeNotice:
+		return e.Content + "\n", turn.Event{}
+	case e.Type == plain.TypeSession:
 		var opened Session
 		_ = json.Unmarshal([]byte(e.Content), &opened)
-		text := ""
-		if opened.Anew != "" {
-			text = anew + opened.Anew + "\n"
-		}
-		return text, turn.Event{Conversation: opened.ID}
+		return "", turn.Event{Conversation: opened.ID}
 	case e.Event == plain.Waiting:
 		return "\n", turn.Event{Kind: turn.KindInput, Message: e.Question}
 	case e.Event == plain.Answered:
@@ -51,9 +49,6 @@ func (OneShot) HeadlessLine(line []byte) (string, turn.Event) {
 	}
 	return "", turn.Event{}
 }
-
-// anew begins what is said of a conversation that could not be opened again.
-const anew = "the conversation begins anew: "
 
 // HeadlessResult returns the last message of the turn.
 func (o OneShot) HeadlessResult(stdout []byte, exitCode int) (string, error) {

@@ -91,7 +91,7 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	}
 	d := plain.NewDialogue(l.Name, p.record, in, out)
 	defer d.Close()
-	p.dialogue, d.Orders, d.Waits = d, p.orders, true
+	p.dialogue, d.Orders = d, p.orders
 	go p.open(ctx, before)
 	d.Begin = func(prompt string) *plain.Turn { return plain.NewTurn(prompt, (&work{program: p}).run) }
 	d.Ignores = func(os.Signal) bool { return false }
@@ -102,7 +102,7 @@ func run(l launch, in io.Reader, out io.Writer, env []string) (int, error) {
 	code := d.Talk(l.Prompt, signals) // without a terminal it ends with the turn
 	if before.refused(code) {
 		before.Loads = false
-		p.record.Append(plain.Entry{Type: typeSession, Content: string(encoded(before))})
+		p.record.Append(plain.Entry{Type: plain.TypeSession, Content: string(encoded(before))})
 	}
 	p.record.Emit(plain.Entry{Event: plain.Exited, Code: &code})
 	return code, nil
@@ -133,14 +133,16 @@ func (p *program) open(ctx context.Context, before Session) {
 		p.session.Began = time.Now().UTC()
 	}
 	if p.failed == nil {
-		p.record.Append(plain.Entry{Type: typeSession, Content: string(encoded(p.session))})
+		p.record.Append(plain.Entry{Type: plain.TypeSession, Content: string(encoded(p.session))})
 	}
 	close(p.opened)
 	switch {
 	case p.failed != nil:
 		p.do(ctx, func() { p.dialogue.Leave(p.exit(p.failed)) })
 	case p.session.Anew != "":
-		p.do(ctx, func() { p.dialogue.Tell(anew + p.session.Anew) })
+		anew := "the conversation begins anew: " + p.session.Anew
+		p.record.Append(plain.Entry{Type: plain.TypeNotice, Content: anew})
+		p.do(ctx, func() { p.dialogue.Tell(anew) })
 	}
 }
 

@@ -13,7 +13,7 @@ type Session struct {
 	ID    string    `json:"id"`
 	Agent string    `json:"agent,omitempty"` // name that the program gives itself
 	Loads bool      `json:"loads"`           // the agent can open it again
-	Anew  string    `json:"anew,omitempty"`  // why it is a fresh one, and not the one asked for
+	Anew  string    `json:"-"`               // why it is a fresh one, and not the one asked for
 	Began time.Time `json:"began,omitzero"`
 }
 

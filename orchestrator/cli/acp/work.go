@@ -44,30 +44,14 @@ func (w *work) give(event any) bool {
 // run has the agent work on the prompt, and records the turn.
 func (w *work) run(ctx context.Context, t *plain.Turn) error {
 	w.Turn, w.events, w.over, w.calls = t, make(chan any), make(chan struct{}), map[string]*call{}
-	w.record.Turn++
-	w.record.Emit(plain.Entry{Event: plain.TurnStarted, Prompt: t.Prompt})
-	w.record.Message(history.RoleUser, t.Prompt)
-	err := w.prompt(ctx)
-	w.flush(ctx)
-	for _, one := range w.asked {
-		w.child.Respond(one.request, outcome(""))
-	}
-	if err == nil {
-		err = w.record.Err
-	}
-	switch {
-	case err == nil:
-		w.record.Emit(plain.Entry{Event: plain.TurnEnded, Answer: strings.ToValidUTF8(w.answer, "")})
-	case errors.Is(err, plain.Signal{Signal: syscall.SIGINT}):
-		w.record.Emit(plain.Entry{Event: plain.Interrupted})
-	case !errors.As(err, new(plain.Signal)):
-		e := plain.Entry{Event: plain.Failed, Error: err.Error()}
-		if exit, ends := errors.AsType[plain.Exit](err); ends {
-			e.Code = &exit.Code
+	return w.record.Take(t, func() (string, error) {
+		err := w.prompt(ctx)
+		w.flush(ctx)
+		for _, one := range w.asked {
+			w.child.Respond(one.request, outcome(""))
 		}
-		w.record.Emit(e)
-	}
-	return err
+		return strings.ToValidUTF8(w.answer, ""), err
+	})
 }
 
 // prompt sends the prompt once the conversation is open, and returns when the agent has answered it,
@@ -120,7 +104,7 @@ func (w *work) prompt(ctx context.Context) error {
 			}
 			if reply.Usage != nil {
 				reply.Usage.Sums = w.session.Agent == "Copilot" // 1.0.102; the protocol does not say it yet
-				w.record.Append(plain.Entry{Type: typeUsage, Content: string(encoded(reply.Usage))})
+				w.record.Append(plain.Entry{Type: plain.TypeUsage, Content: string(encoded(reply.Usage))})
 			}
 			return w.ending(ctx, err, reply.Stop)
 		}

@@ -18,8 +18,7 @@ import (
 // still has the abandoned branch. A conversation that was compacted is read in full, without the
 // summary.
 func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []record
-	begun, err := records.ReadTalk(ctx, c, s, func(r record) { all = append(all, r) })
+	begun, all, err := records.ReadTalk[record](ctx, c, s)
 	t := talk{Talk: begun, answers: map[string]int{}}
 	all = slices.DeleteFunc(all, func(r record) bool {
 		switch {
@@ -79,20 +78,14 @@ type record struct {
 // lastBranchOf returns the records of the last branch in the order of the conversation. In the file
 // the first answer can come before its prompt.
 func lastBranchOf(all []record) []record {
-	nodes := make([]records.BranchNode, len(all))
-	leaf := -1
-	for i, r := range all {
+	leaf := len(all) - 1
+	for leaf >= 0 && (all[leaf].Type == "system" || all[leaf].Type == "progress") {
+		leaf--
+	}
+	return records.LastBranch(all, leaf, func(r record) records.BranchNode {
 		result := slices.ContainsFunc(r.Message.Content, func(b records.Part) bool { return b.Type == "tool_result" })
-		nodes[i] = records.BranchNode{ID: r.UUID, Parent: cmp.Or(r.Parent, r.LogicalParent), Prompt: r.Type == "user" && !result}
-		if r.Type != "system" && r.Type != "progress" {
-			leaf = i
-		}
-	}
-	branch := make([]record, 0, len(all))
-	for _, i := range records.LastBranch(nodes, leaf) {
-		branch = append(branch, all[i])
-	}
-	return branch
+		return records.BranchNode{ID: r.UUID, Parent: cmp.Or(r.Parent, r.LogicalParent), Prompt: r.Type == "user" && !result}
+	})
 }
 
 // talk turns records into messages.

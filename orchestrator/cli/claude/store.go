@@ -46,7 +46,7 @@ func (c driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation,
 		switch {
 		case message == nil:
 			found = cli.Conversation{Found: true, Transcript: file, NewID: true, Reason: "the conversation has no message yet"}
-		case reach.has(file, message.Cwd):
+		case isIn(reach, file):
 			return cli.Conversation{Found: true, Resumable: true, Transcript: file}, nil
 		default:
 			found = cli.Conversation{Found: true, Transcript: file, NewID: true, Reason: "claude resumes it in " + message.Cwd + " only"}
@@ -81,12 +81,8 @@ func projects(s cli.Spec) string {
 	return filepath.Join(cli.Folder(s.Env, "CLAUDE_CONFIG_DIR", ".claude"), "projects")
 }
 
-// dirs lists the directories whose conversations a claude in the worktree can open, and patterns of
-// the names of their folders.
-type dirs struct{ paths, folders []string }
-
-func reachOf(s cli.Spec) dirs {
-	var reach dirs
+// reachOf returns patterns of the names of the folders whose conversations a claude in the worktree can open.
+func reachOf(s cli.Spec) (folders []string) {
 	paths := []string{s.Worktree, s.RepoPath}
 	// Each linked worktree has a gitdir file that names its .git file (gitrepository-layout(5)).
 	links, _ := filepath.Glob(filepath.Join(cli.GlobQuote(s.GitCommonDir), "worktrees", "*", "gitdir"))
@@ -101,21 +97,18 @@ func reachOf(s cli.Spec) dirs {
 	}
 	for _, path := range paths {
 		if path != "" {
-			reach.paths = append(reach.paths, s.Resolved(path))
-			reach.folders = append(reach.folders, folderName(s.Resolved(path)))
+			folders = append(folders, folderName(s.Resolved(path)))
 		}
 	}
-	return reach
+	return folders
 }
 
-// has reports whether a conversation file lies in the folder of one of the directories, or began in
-// one.
-func (d dirs) has(file, cwd string) bool {
-	name := filepath.Base(filepath.Dir(file))
-	return slices.ContainsFunc(d.folders, func(pattern string) bool {
-		match, err := filepath.Match(pattern, name)
+// isIn reports whether a conversation file lies in one of the folders.
+func isIn(folders []string, file string) bool {
+	return slices.ContainsFunc(folders, func(pattern string) bool {
+		match, err := filepath.Match(pattern, filepath.Base(filepath.Dir(file)))
 		return err == nil && match
-	}) || cwd != "" && slices.Contains(d.paths, cli.Resolved(cwd))
+	})
 }
 
 // folderName returns a pattern for the name of a directory's folder below projects: each UTF-16

@@ -181,10 +181,9 @@ func (l execLine) Tell(t *streams.Turn) {
 }
 
 // hookEvents lists the events that paw listens to. None is called for tools: the rollout file shows
-// that a permission was granted. StopFailure belongs to coming versions; today's codex ignores it
-// and reports an API error in the rollout file only.
+// that a permission was granted, and an API error.
 var hookEvents = []string{
-	"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "StopFailure", "Interrupt", "SessionEnd",
+	"SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "Interrupt", "SessionEnd",
 }
 
 // timeoutOf returns the time limit of a hook in seconds. codex cuts the limit of SessionEnd and
@@ -193,7 +192,7 @@ func timeoutOf(event string) int {
 	if event == "SessionEnd" || event == "Interrupt" {
 		return 3
 	}
-	return hooks.PatienceFor(event, "UserPromptSubmit", "Stop", "StopFailure")
+	return hooks.PatienceFor(event, "UserPromptSubmit", "Stop")
 }
 
 // hooks returns the options that add paw's hooks to the user's own, for one launch. codex asks the

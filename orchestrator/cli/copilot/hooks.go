@@ -212,8 +212,7 @@ func (c driver) shown(s cli.Spec) string {
 
 // History reads the file of events. copilot deletes from it what a rewind takes back.
 func (c driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []event
-	begun, err := records.ReadTalk(ctx, c, s, func(e event) { all = append(all, e) })
+	begun, all, err := records.ReadTalk[event](ctx, c, s)
 	t := talk{Talk: begun, answered: map[string]bool{}}
 	for _, e := range all {
 		t.add(e)

@@ -99,28 +99,8 @@ func (d driver) Literal(prompt string) (string, error) {
 	return strings.TrimRight(prompt, "\n"), prompts.CheckWord(d.Name(), prompt, "/help", "/exit")
 }
 
-// History reads the file of the conversation and, of the recent part, the steps of the open turn.
 func (d driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []plain.Entry
-	t, err := records.ReadTalk(ctx, d, s, func(e plain.Entry) { all = append(all, e) })
-	for _, e := range all {
-		switch {
-		case e.Role == history.RoleUser || e.Role == history.RoleAssistant:
-			t.Say(e.Role, e.Timestamp, e.Content)
-		case e.Event == "interrupted":
-			t.Notice(e.Timestamp, records.StoppedByUser)
-		case e.Event == "error":
-			t.Notice(e.Timestamp, e.Error)
-		case e.Type == plain.TypeStep && !s.Recent: // the answer has what the step has said
-		case e.Type == plain.TypeStep && e.Step == "say":
-			t.Say(history.RoleAssistant, e.Timestamp, e.Content)
-		case e.Type == plain.TypeStep:
-			t.Answer(e.Timestamp, "", []history.ToolCall{{Name: e.Step, Arguments: e.Content}})
-		case e.Type != plain.TypeEvent && e.Type != plain.TypeQueued:
-			t.Strange(e.Type, e.Content != "")
-		}
-	}
-	return t.Transcript, err
+	return plain.History(ctx, d, s)
 }
 
 // Observe reads the end of the conversation's file, which has every event that hooks report.

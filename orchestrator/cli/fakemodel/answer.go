@@ -11,7 +11,7 @@ import (
 	"paw/orchestrator/cli/internal/steps"
 )
 
-// Model is the name of the scripted model in the list of models. Requests may use any name.
+// Model is the name of the scripted model. Requests may use any name.
 const Model = "scripted-model"
 
 // answer is the model's reply to one request: a text, then at most one action, or a fault.
@@ -44,9 +44,9 @@ func (b Bill) read() int64 { return b.Input + b.CacheRead }
 
 // action is work that the CLI does for the model, with one of the CLI's tools.
 type action struct {
-	verb string // "write", "run", "ask" or "tool"
-	path string // file to write; name of the tool for the verb tool
-	text string // content of the file, command, or arguments of the tool in JSON
+	verb string // "run", "ask" or "tool"
+	name string // of the tool, for the verb tool
+	text string // command, or arguments of the tool in JSON
 }
 
 type fault string
@@ -135,14 +135,14 @@ func answerTo(prompt string, results int) answer {
 	return last
 }
 
-// actionOf turns a step into an action. All but writing a whole file becomes a shell command: tools
-// that edit must read the file first.
+// actionOf turns a step into an action. All work is a shell command: tools that write and edit differ from CLI to CLI, and want a file
+// to be read first.
 func actionOf(s steps.Step, outcome string) action {
 	switch s.Verb {
 	case "write":
-		return action{verb: "write", path: s.Path, text: s.Text + "\n"}
+		return action{verb: "run", text: redirect(s.Path, s.Text, ">")}
 	case "append":
-		return action{verb: "run", text: redirect(s.Path, s.Text+"\n", ">>")}
+		return action{verb: "run", text: redirect(s.Path, s.Text, ">>")}
 	case "remove":
 		return action{verb: "run", text: "rm -- " + quote(s.Path)}
 	case "commit":
@@ -152,12 +152,12 @@ func actionOf(s steps.Step, outcome string) action {
 		}
 		return action{verb: "run", text: command}
 	}
-	return action{verb: s.Verb, path: s.Path, text: s.Text}
+	return action{verb: s.Verb, name: s.Path, text: s.Text}
 }
 
-// redirect returns the command that writes text, which ends in a newline, into a file.
+// redirect returns the command that writes text and a newline into a file.
 func redirect(path, text, operator string) string {
-	command := "printf '%s\\n' " + quote(strings.TrimSuffix(text, "\n")) + " " + operator + " " + quote(path)
+	command := "printf '%s\\n' " + quote(text) + " " + operator + " " + quote(path)
 	if i := strings.LastIndexByte(path, '/'); i > 0 {
 		command = "mkdir -p " + quote(path[:i]) + " && " + command
 	}
@@ -271,34 +271,21 @@ func (s schema) fill(arguments map[string]any) map[string]any {
 // tool is a tool that the CLI offers in a request.
 type tool struct {
 	name       string
-	free       bool // takes text instead of JSON arguments
 	parameters schema
 }
 
 type call struct {
 	tool      string
-	free      bool
-	input     string         // input of a tool with free input
-	arguments map[string]any // arguments of any other tool
+	arguments map[string]any
 }
 
 // shells lists the tools that run a command, with the argument for the command.
 var shells = []struct{ name, command string }{
 	{"exec_command", "cmd"},          // codex
 	{"shell_command", "command"},     // codex
-	{"shell", "command"},             // older codex
 	{"Bash", "command"},              // claude
 	{"bash", "command"},              // opencode, copilot, pi
 	{"run_shell_command", "command"}, // gemini, qwen
-}
-
-// writers lists the tools that write a whole file, with the arguments for its path and content.
-var writers = []struct{ name, path, content string }{
-	{"Write", "file_path", "content"},      // claude
-	{"write", "filePath", "content"},       // opencode
-	{"write", "path", "content"},           // pi
-	{"write_file", "file_path", "content"}, // gemini, qwen
-	{"create", "path", "file_text"},        // copilot
 }
 
 // AskPrefix begins every command of a step ask. Prepare configures the CLIs to ask for permission
@@ -309,37 +296,16 @@ func (t tool) call(arguments map[string]any) call {
 	return call{tool: t.name, arguments: t.parameters.fill(arguments)}
 }
 
-// run calls a shell tool. A tool that wants a list of words gets `sh -c COMMAND`.
+// run calls a shell tool.
 func (t tool) run(a action, argument string) call {
 	command := a.text
 	if a.verb == "ask" {
 		command = AskPrefix + "sh -c " + quote(command)
 	}
 	arguments := map[string]any{argument: command}
-	if t.parameters.Properties[argument].kind() == "array" {
-		arguments[argument] = []string{"sh", "-c", command}
-	}
 	if _, ok := t.parameters.Properties["sandbox_permissions"]; ok && a.verb == "ask" { // codex
 		arguments["sandbox_permissions"] = "require_escalated"
 		arguments["justification"] = "the script asks for permission"
 	}
 	return t.call(arguments)
-}
-
-// patch calls codex's patch tool. Adding a file that exists replaces it.
-func (t tool) patch(a action) call {
-	var text strings.Builder
-	text.WriteString("*** Begin Patch\n*** Add File: " + a.path + "\n")
-	for line := range strings.Lines(a.text) {
-		text.WriteString("+" + line)
-	}
-	text.WriteString("*** End Patch\n")
-	if t.free {
-		return call{tool: t.name, free: true, input: text.String()}
-	}
-	argument := "input"
-	for _, name := range t.parameters.Required {
-		argument = name
-	}
-	return t.call(map[string]any{argument: text.String()})
 }

@@ -22,9 +22,8 @@ type geminiContent struct {
 
 func (gemini) parse(r *http.Request, body []byte) (request, error) {
 	var b struct {
-		SystemInstruction geminiContent   `json:"systemInstruction"`
-		Contents          []geminiContent `json:"contents"`
-		Tools             []struct {
+		Contents []geminiContent `json:"contents"`
+		Tools    []struct {
 			FunctionDeclarations []struct {
 				Name                 string  `json:"name"`
 				Parameters           *schema `json:"parameters"`
@@ -52,9 +51,6 @@ func (gemini) parse(r *http.Request, body []byte) (request, error) {
 			parameters := cmp.Or(f.ParametersJSONSchema, f.Parameters, &schema{})
 			q.tools[f.Name] = tool{name: f.Name, parameters: *parameters}
 		}
-	}
-	for _, p := range b.SystemInstruction.Parts {
-		q.hear(p.Text)
 	}
 	for _, content := range b.Contents {
 		for _, p := range content.Parts {

@@ -12,9 +12,8 @@ type messages struct{}
 
 func (messages) parse(_ *http.Request, body []byte) (request, error) {
 	var b struct {
-		Model    string        `json:"model"`
-		Stream   bool          `json:"stream"`
-		System   records.Parts `json:"system"`
+		Model    string `json:"model"`
+		Stream   bool   `json:"stream"`
 		Messages []struct {
 			Role    string        `json:"role"`
 			Content records.Parts `json:"content"`
@@ -31,7 +30,6 @@ func (messages) parse(_ *http.Request, body []byte) (request, error) {
 	for _, t := range b.Tools {
 		q.tools[t.Name] = tool{name: t.Name, parameters: t.InputSchema}
 	}
-	q.hear(b.System.Words())
 	for _, m := range b.Messages {
 		q.take(m.Role, m.Content)
 	}

@@ -43,9 +43,9 @@ data: {"delta":{"text":"this.","type":"text_delta"},"index":0,"type":"content_bl
 event: content_block_stop
 data: {"index":0,"type":"content_block_stop"}
 event: content_block_start
-data: {"content_block":{"id":"#","input":{},"name":"Write","type":"tool_use"},"index":1,"type":"content_block_start"}
+data: {"content_block":{"id":"#","input":{},"name":"Bash","type":"tool_use"},"index":1,"type":"content_block_start"}
 event: content_block_delta
-data: {"delta":{"partial_json":"{\"content\":\"hi\\n\",\"file_path\":\"/r/a.txt\"}","type":"input_json_delta"},"index":1,"type":"content_block_delta"}
+data: {"delta":{"partial_json":"{\"command\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","type":"input_json_delta"},"index":1,"type":"content_block_delta"}
 event: content_block_stop
 data: {"index":1,"type":"content_block_stop"}
 event: message_delta
@@ -53,7 +53,7 @@ data: {"delta":{"stop_reason":"tool_use","stop_sequence":null},"type":"message_d
 event: message_stop
 data: {"type":"message_stop"}
 `,
-		wantJSON: `{"content":[{"text":"Now this.","type":"text"},{"id":"#","input":{"content":"hi\n","file_path":"/r/a.txt"},"name":"Write","type":"tool_use"}],"id":"#","model":"m","role":"assistant","stop_reason":"tool_use","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":10}}
+		wantJSON: `{"content":[{"text":"Now this.","type":"text"},{"id":"#","input":{"command":"printf '%s\\n' 'hi' \u003e 'a.txt'"},"name":"Bash","type":"tool_use"}],"id":"#","model":"m","role":"assistant","stop_reason":"tool_use","stop_sequence":null,"type":"message","usage":{"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"input_tokens":100,"output_tokens":10}}
 `,
 	},
 	"responses": {
@@ -77,13 +77,13 @@ data: {"content_index":0,"delta":"this.","item_id":"#","output_index":0,"sequenc
 event: response.output_item.done
 data: {"item":{"content":[{"annotations":[],"text":"Now this.","type":"output_text"}],"id":"#","role":"assistant","status":"completed","type":"message"},"output_index":0,"sequence_number":4,"type":"response.output_item.done"}
 event: response.output_item.added
-data: {"item":{"call_id":"#","id":"#","input":"*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch\n","name":"apply_patch","status":"completed","type":"custom_tool_call"},"output_index":1,"sequence_number":5,"type":"response.output_item.added"}
+data: {"item":{"arguments":"{\"cmd\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","call_id":"#","id":"#","name":"exec_command","status":"completed","type":"function_call"},"output_index":1,"sequence_number":5,"type":"response.output_item.added"}
 event: response.output_item.done
-data: {"item":{"call_id":"#","id":"#","input":"*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch\n","name":"apply_patch","status":"completed","type":"custom_tool_call"},"output_index":1,"sequence_number":6,"type":"response.output_item.done"}
+data: {"item":{"arguments":"{\"cmd\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","call_id":"#","id":"#","name":"exec_command","status":"completed","type":"function_call"},"output_index":1,"sequence_number":6,"type":"response.output_item.done"}
 event: response.completed
-data: {"response":{"id":"#","model":"m","object":"response","output":[{"content":[{"annotations":[],"text":"Now this.","type":"output_text"}],"id":"#","role":"assistant","status":"completed","type":"message"},{"call_id":"#","id":"#","input":"*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch\n","name":"apply_patch","status":"completed","type":"custom_tool_call"}],"status":"completed","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":10,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":110}},"sequence_number":7,"type":"response.completed"}
+data: {"response":{"id":"#","model":"m","object":"response","output":[{"content":[{"annotations":[],"text":"Now this.","type":"output_text"}],"id":"#","role":"assistant","status":"completed","type":"message"},{"arguments":"{\"cmd\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","call_id":"#","id":"#","name":"exec_command","status":"completed","type":"function_call"}],"status":"completed","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":10,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":110}},"sequence_number":7,"type":"response.completed"}
 `,
-		wantJSON: `{"id":"#","model":"m","object":"response","output":[{"content":[{"annotations":[],"text":"Now this.","type":"output_text"}],"id":"#","role":"assistant","status":"completed","type":"message"},{"call_id":"#","id":"#","input":"*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch\n","name":"apply_patch","status":"completed","type":"custom_tool_call"}],"status":"completed","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":10,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":110}}
+		wantJSON: `{"id":"#","model":"m","object":"response","output":[{"content":[{"annotations":[],"text":"Now this.","type":"output_text"}],"id":"#","role":"assistant","status":"completed","type":"message"},{"arguments":"{\"cmd\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","call_id":"#","id":"#","name":"exec_command","status":"completed","type":"function_call"}],"status":"completed","usage":{"input_tokens":100,"input_tokens_details":{"cached_tokens":0},"output_tokens":10,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":110}}
 `,
 	},
 	"chat": {
@@ -98,12 +98,12 @@ data: {"response":{"id":"#","model":"m","object":"response","output":[{"content"
 		wantStream: `data: {"choices":[{"delta":{"content":"","role":"assistant"},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
 data: {"choices":[{"delta":{"content":"Now "},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
 data: {"choices":[{"delta":{"content":"this."},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
-data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"content\":\"hi\\n\",\"filePath\":\"/r/a.txt\"}","name":"write"},"id":"#","index":0,"type":"function"}]},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
+data: {"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{\"command\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","name":"bash"},"id":"#","index":0,"type":"function"}]},"finish_reason":null,"index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
 data: {"choices":[{"delta":{},"finish_reason":"tool_calls","index":0}],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":null}
 data: {"choices":[],"created":0,"id":"#","model":"m","object":"chat.completion.chunk","usage":{"completion_tokens":10,"prompt_tokens":100,"total_tokens":110}}
 data: [DONE]
 `,
-		wantJSON: `{"choices":[{"finish_reason":"tool_calls","index":0,"message":{"content":"Now this.","role":"assistant","tool_calls":[{"function":{"arguments":"{\"content\":\"hi\\n\",\"filePath\":\"/r/a.txt\"}","name":"write"},"id":"#","index":0,"type":"function"}]}}],"created":0,"id":"#","model":"m","object":"chat.completion","usage":{"completion_tokens":10,"prompt_tokens":100,"total_tokens":110}}
+		wantJSON: `{"choices":[{"finish_reason":"tool_calls","index":0,"message":{"content":"Now this.","role":"assistant","tool_calls":[{"function":{"arguments":"{\"command\":\"printf '%s\\\\n' 'hi' \\u003e 'a.txt'\"}","name":"bash"},"id":"#","index":0,"type":"function"}]}}],"created":0,"id":"#","model":"m","object":"chat.completion","usage":{"completion_tokens":10,"prompt_tokens":100,"total_tokens":110}}
 `,
 	},
 	"gemini": {
@@ -120,9 +120,9 @@ data: [DONE]
 				{"role":"user","parts":[{"functionResponse":{"id":"c1","name":"run_shell_command","response":{"output":"made"}}}]}]}`,
 		wantStream: `data: {"candidates":[{"content":{"parts":[{"text":"Now "}],"role":"model"},"index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
 data: {"candidates":[{"content":{"parts":[{"text":"this."}],"role":"model"},"index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
-data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"content":"hi\n","file_path":"/r/a.txt"},"id":"#","name":"write_file"}}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
+data: {"candidates":[{"content":{"parts":[{"functionCall":{"args":{"command":"printf '%s\\n' 'hi' \u003e 'a.txt'"},"id":"#","name":"run_shell_command"}}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
 `,
-		wantJSON: `{"candidates":[{"content":{"parts":[{"text":"Now this."},{"functionCall":{"args":{"content":"hi\n","file_path":"/r/a.txt"},"id":"#","name":"write_file"}}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
+		wantJSON: `{"candidates":[{"content":{"parts":[{"text":"Now this."},{"functionCall":{"args":{"command":"printf '%s\\n' 'hi' \u003e 'a.txt'"},"id":"#","name":"run_shell_command"}}],"role":"model"},"finishReason":"STOP","index":0}],"modelVersion":"scripted-model","responseId":"#","usageMetadata":{"candidatesTokenCount":10,"promptTokenCount":100,"totalTokenCount":110}}
 `,
 	},
 }

@@ -2,8 +2,6 @@ package fakemodel
 
 import (
 	"encoding/json"
-	"path"
-	"slices"
 	"strings"
 
 	"paw/config/lazyregexp"
@@ -22,36 +20,13 @@ type request struct {
 	newest   string // newest of the tool results since the prompt
 	tools    map[string]tool
 
-	inFiles      bool   // the following text is the content of files that the prompt names
-	directory    string // working directory of the CLI, "" where the request does not tell
-	refusedWrite bool   // the newest result says that the file must be read before it is written
-	wanted       *schema
-	bill         Bill // tokens of the answer
+	inFiles bool // the following text is the content of files that the prompt names
+	wanted  *schema
+	bill    Bill // tokens of the answer
 }
 
 func newRequest(protocol, model string, stream bool) request {
 	return request{protocol: protocol, model: model, stream: stream, tools: map[string]tool{}}
-}
-
-// directories matches the ways in which CLIs tell the model their working directory.
-var directories = []lazyregexp.Regexp{
-	lazyregexp.New(`(?i)working directory(?: is)?:[ \t]*(/[^\n<]+)`),               // claude, opencode, copilot
-	lazyregexp.New(`<cwd>\s*(/[^\n<]+)\s*</cwd>`),                                  // codex, pi
-	lazyregexp.New(`(?i)working in the directory:[ \t]*(/[^\n<]+)`),                // qwen
-	lazyregexp.New(`(?i)workspace directories:\**[ \t]*\n[ \t]*-[ \t]*(/[^\n<]+)`), // gemini
-}
-
-// hear takes a text that is not from the user: instructions and notes of the CLI.
-func (q *request) hear(text string) {
-	if q.directory != "" {
-		return
-	}
-	for _, expression := range directories {
-		if found := expression().FindStringSubmatch(text); found != nil {
-			q.directory = strings.TrimSpace(found[1])
-			return
-		}
-	}
 }
 
 // meanwhile matches claude's note about a prompt that was typed while a turn ran and tools were
@@ -79,7 +54,6 @@ func (q *request) take(role string, content records.Parts) {
 		case found != nil:
 			q.say(found[1])
 		case note:
-			q.hear(p.Text)
 		case p.Type == "tool_result":
 			q.result(p.Content.Words())
 		default:
@@ -107,34 +81,16 @@ func (q *request) say(text string) {
 	}
 	prompt := strings.TrimPrefix(withoutNotes(text), joined)
 	if prompt == "" {
-		q.hear(text)
 		return
 	}
 	q.prompts++
-	q.prompt, q.results, q.newest, q.refusedWrite = unquoted(prompt), 0, "", false
+	q.prompt, q.results, q.newest = prompt, 0, ""
 }
 
-// unquoted undoes the quoting that `opencode run` applies to an argument with a space.
-func unquoted(prompt string) string {
-	inner, begins := strings.CutPrefix(prompt, `"`)
-	inner, ends := strings.CutSuffix(inner, `"`)
-	if !begins || !ends {
-		return prompt
-	}
-	return strings.ReplaceAll(inner, `\"`, `"`)
-}
-
-// refusal matches the result of a tool that will not write a file before it was read, or at all if
-// it exists.
-var refusal = lazyregexp.New(`(?i)has not been read|(must|first) (be )?read|read (it|the file) (first|before)|already exists`)
-
-// result takes a tool's result. A refused write does not count: it is repeated in another way.
+// result takes a tool's result.
 func (q *request) result(text string) {
 	q.newest = text
-	first := !q.refusedWrite && q.prompt != ""
-	if q.refusedWrite = first && refusal().MatchString(text) && answerTo(q.prompt, q.results).action.verb == "write"; !q.refusedWrite {
-		q.results++
-	}
+	q.results++
 }
 
 // notes are the beginnings of texts of a CLI that are not marked by tags.
@@ -200,20 +156,11 @@ func (q *request) answer() (answer, call) {
 	if !ok {
 		return answer{text: "no tool to " + a.action.verb + " with"}, call{}
 	}
-	if q.refusedWrite { // the text was sent with the refused call
-		a.text, a.delay, a.spread = "", 0, 0
-	}
 	return a, c
 }
 
 // callFor turns an action into a call of one of the request's tools; false when none fits.
 func (q request) callFor(a action) (call, bool) {
-	if a.verb == "write" {
-		if c, ok := q.write(a); ok {
-			return c, true
-		}
-		a = action{verb: "run", text: redirect(a.path, a.text, ">")}
-	}
 	if a.verb == "tool" {
 		return q.named(a)
 	}
@@ -227,7 +174,7 @@ func (q request) callFor(a action) (call, bool) {
 
 // named calls the tool that the action names, such as one that asks the user.
 func (q request) named(a action) (call, bool) {
-	t, ok := q.tools[a.path]
+	t, ok := q.tools[a.name]
 	if !ok {
 		return call{}, false
 	}
@@ -236,29 +183,4 @@ func (q request) named(a action) (call, bool) {
 		return call{}, false
 	}
 	return t.call(arguments), true
-}
-
-// write calls a tool that writes files. Most want absolute paths, for which the request must tell
-// the directory. A file that the model has not read is overwritten by the shell instead.
-func (q request) write(a action) (call, bool) {
-	if q.refusedWrite {
-		return call{}, false
-	}
-	if t, ok := q.tools["apply_patch"]; ok && !path.IsAbs(a.path) {
-		return t.patch(a), true
-	}
-	file := a.path
-	if !path.IsAbs(file) {
-		if q.directory == "" {
-			return call{}, false
-		}
-		file = path.Join(q.directory, file)
-	}
-	for _, w := range writers {
-		t, ok := q.tools[w.name]
-		if needs := t.parameters.Required; ok && (len(needs) == 0 || slices.Contains(needs, w.path)) {
-			return t.call(map[string]any{w.path: file, w.content: a.text}), true
-		}
-	}
-	return call{}, false
 }

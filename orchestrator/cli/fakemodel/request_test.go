@@ -23,36 +23,6 @@ func TestWithoutNotes(t *testing.T) {
 	}
 }
 
-func TestDirectory(t *testing.T) {
-	for text, want := range map[string]string{
-		" - Primary working directory: /work/my repo\n - Is a git repo":               "/work/my repo",
-		"<env>\n  Working directory: /r\n  Workspace root folder: /":                  "/r",
-		"<environment_context>\n  <cwd>/r</cwd>\n</environment_context>":              "/r",
-		"<x>I'm currently working in the directory: /r\nfolder structure: none</x>":   "/r",
-		"<session_context>\n- **Workspace Directories:**\n  - /r\n</session_context>": "/r",
-		"nothing": "",
-	} {
-		q := newRequest("", "", false)
-		q.hear(text)
-		if q.directory != want {
-			t.Errorf("%q: %q, want %q", text, q.directory, want)
-		}
-	}
-}
-
-func TestUnquoted(t *testing.T) {
-	for prompt, want := range map[string]string{
-		`"do: say \"hi\" there"`: `do: say "hi" there`,
-		`say "hi"`:               `say "hi"`,
-		`"`:                      `"`,
-		`"hi" he said`:           `"hi" he said`,
-	} {
-		if got := unquoted(prompt); got != want {
-			t.Errorf("%s: %s, want %s", prompt, got, want)
-		}
-	}
-}
-
 func TestPromptInNoteIsHeard(t *testing.T) {
 	body := `{"messages":[{"role":"user","content":"do: run a"},
 		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"a"}]},
@@ -117,61 +87,33 @@ func TestResultsBelongToTheirPrompt(t *testing.T) {
 	}
 }
 
-func TestRefusedWriteGoesThroughTheShell(t *testing.T) {
-	q := newRequest("", "", false)
-	q.directory = "/r"
-	q.tools = map[string]tool{"Write": {name: "Write"}, "Bash": {name: "Bash"}}
-	q.say("do: say first\ndo: write a.txt x\ndo: say last")
-	a, c := q.answer()
-	if c.tool != "Write" || c.arguments["file_path"] != "/r/a.txt" || c.arguments["content"] != "x\n" || a.text != "first" {
-		t.Errorf("first: %+v %+v", a, c)
-	}
-	q.result("File has not been read yet. Read it first before writing to it.")
-	a, c = q.answer()
-	if c.tool != "Bash" || c.arguments["command"] != `printf '%s\n' 'x' > 'a.txt'` || a.text != "" {
-		t.Errorf("second: %+v %+v", a, c)
-	}
-	q.result("the file already exists") // what the shell says does not matter
-	if a, c = q.answer(); c.tool != "" || a.text != "last" {
-		t.Errorf("third: %+v %+v", a, c)
-	}
-}
-
 func TestToolsOfEachCLI(t *testing.T) {
-	write := action{verb: "write", path: "a", text: "x\n"}
+	run := action{verb: "run", text: "ls"}
 	ask := action{verb: "ask", text: "make"}
 	for name, test := range map[string]struct {
 		tools  string // name to parameters
 		action action
 		want   string
 	}{
-		"opencode": {`{"write":{},"bash":{"required":["command","description"],"properties":{"description":{"type":"string"}}}}`,
-			write, `write {"content":"x\n","filePath":"/r/a"}`},
-		"pi": {`{"write":{"required":["path","content"]},"bash":{}}`, write, `write {"content":"x\n","path":"/r/a"}`},
+		"claude": {`{"Bash":{},"Write":{}}`, run, `Bash {"command":"ls"}`},
+		"pi":     {`{"bash":{},"write":{}}`, run, `bash {"command":"ls"}`},
 		"a required argument": {`{"bash":{"required":["command","description"],"properties":{"description":{"type":"string"}}}}`,
 			ask, `bash {"command":"env PAW_ASK=1 sh -c 'make'","description":"scripted"}`},
-		"copilot": {`{"create":{},"bash":{"required":["mode"],"properties":{"mode":{"type":"string","enum":["sync","async"]}}}}`,
-			write, `create {"file_text":"x\n","path":"/r/a"}`},
+		"copilot": {`{"bash":{"required":["mode"],"properties":{"mode":{"type":"string","enum":["sync","async"]}}}}`,
+			run, `bash {"command":"ls","mode":"sync"}`},
 		"qwen": {`{"run_shell_command":{"required":["is_background"],"properties":{"is_background":{"type":"boolean"}}}}`,
 			ask, `run_shell_command {"command":"env PAW_ASK=1 sh -c 'make'","is_background":false}`},
-		"gemini": {`{"write_file":{},"run_shell_command":{}}`, write, `write_file {"content":"x\n","file_path":"/r/a"}`},
 		"codex": {`{"exec_command":{"properties":{"sandbox_permissions":{"type":"string"}}}}`, ask,
 			`exec_command {"cmd":"env PAW_ASK=1 sh -c 'make'","justification":"the script asks for permission",` +
 				`"sandbox_permissions":"require_escalated"}`},
-		"codex, a file": {`{"exec_command":{}}`, write, `exec_command {"cmd":"printf '%s\\n' 'x' \u003e 'a'"}`},
-		"a patch": {`{"apply_patch":{"required":["patch"]}}`, write,
-			`apply_patch {"patch":"*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\n"}`},
-		"one by its name": {`{"Ask":{},"bash":{}}`, action{verb: "tool", path: "Ask", text: `{"questions":["a?"]}`},
+		"one by its name": {`{"Ask":{},"bash":{}}`, action{verb: "tool", name: "Ask", text: `{"questions":["a?"]}`},
 			`Ask {"questions":["a?"]}`},
-		"a list of words": {`{"shell":{"properties":{"command":{"type":["array","null"]}}}}`, ask,
-			`shell {"command":["sh","-c","env PAW_ASK=1 sh -c 'make'"]}`},
 	} {
 		var schemas map[string]schema
 		if err := json.Unmarshal([]byte(test.tools), &schemas); err != nil {
 			t.Fatal(err)
 		}
 		q := newRequest("", "", false)
-		q.directory = "/r"
 		for name, s := range schemas {
 			q.tools[name] = tool{name: name, parameters: s}
 		}
@@ -198,7 +140,7 @@ func TestRequestsOfTheCLIItself(t *testing.T) {
 		"a suggestion": {request{prompt: "[SUGGESTION MODE: Suggest what the user might naturally type next.]", tools: shell}, side},
 		"no prompt":    {request{tools: shell}, side},
 		"JSON":         {request{prompt: "do: run make", tools: shell, wanted: &wanted}, `{"next":"user","score":3,"why":"scripted"}`},
-		"no writing":   {request{prompt: "do: write a b", tools: map[string]tool{"think": {}}}, "no tool to write with"},
+		"no writing":   {request{prompt: "do: write a b", tools: map[string]tool{"think": {}}}, "no tool to run with"},
 	} {
 		if a, c := test.q.answer(); a != (answer{text: test.want}) || c.tool != "" {
 			t.Errorf("%s: %+v, %+v", name, a, c)

@@ -14,12 +14,11 @@ type responses struct{ openai }
 
 func (responses) parse(_ *http.Request, body []byte) (request, error) {
 	var b struct {
-		Model        string          `json:"model"`
-		Stream       bool            `json:"stream"`
-		Instructions string          `json:"instructions"`
-		Input        json.RawMessage `json:"input"` // a text or items
-		Tools        []struct {
-			Type       string `json:"type"` // "function", "custom", or the type of a tool that the server runs
+		Model  string          `json:"model"`
+		Stream bool            `json:"stream"`
+		Input  json.RawMessage `json:"input"` // a text or items
+		Tools  []struct {
+			Type       string `json:"type"` // "function", or of another kind that codex does not need here
 			Name       string `json:"name"`
 			Parameters schema `json:"parameters"`
 		} `json:"tools"`
@@ -29,11 +28,10 @@ func (responses) parse(_ *http.Request, body []byte) (request, error) {
 	}
 	q := newRequest("responses", b.Model, b.Stream)
 	for _, t := range b.Tools {
-		if t.Type == "function" || t.Type == "custom" {
-			q.tools[t.Name] = tool{name: t.Name, free: t.Type == "custom", parameters: t.Parameters}
+		if t.Type == "function" {
+			q.tools[t.Name] = tool{name: t.Name, parameters: t.Parameters}
 		}
 	}
-	q.hear(b.Instructions)
 	var text string
 	if json.Unmarshal(b.Input, &text) == nil {
 		q.say(text)
@@ -92,13 +90,9 @@ func (responses) whole(q request, a answer, c call) object {
 		})
 	}
 	if c.tool != "" {
-		item := object{"id": newID("item"), "call_id": newID("call"), "name": c.tool, "status": "completed"}
-		if c.free {
-			item["type"], item["input"] = "custom_tool_call", c.input
-		} else {
-			item["type"], item["arguments"] = "function_call", encode(c.arguments)
-		}
-		items = append(items, item)
+		items = append(items, object{
+			"type": "function_call", "id": newID("item"), "call_id": newID("call"), "name": c.tool, "status": "completed", "arguments": encode(c.arguments),
+		})
 	}
 	b := q.bill
 	return object{
@@ -138,17 +132,11 @@ func (chat) parse(_ *http.Request, body []byte) (request, error) {
 				Parameters schema `json:"parameters"`
 			} `json:"function"`
 		} `json:"tools"`
-		ResponseFormat struct {
-			JSONSchema struct {
-				Schema *schema `json:"schema"`
-			} `json:"json_schema"`
-		} `json:"response_format"`
 	}
 	if err := json.Unmarshal(body, &b); err != nil {
 		return request{}, err
 	}
 	q := newRequest("chat", b.Model, b.Stream)
-	q.wanted = b.ResponseFormat.JSONSchema.Schema
 	for _, t := range b.Tools {
 		q.tools[t.Function.Name] = tool{name: t.Function.Name, parameters: t.Function.Parameters}
 	}

@@ -42,7 +42,7 @@ func TestScript(t *testing.T) {
 			{text: "one", delay: time.Second, action: action{verb: "run", text: "make"}},
 			{text: "two\nthree", spread: 2 * time.Second},
 		}},
-		{"do: write a.txt it's", []answer{{action: action{verb: "write", path: "a.txt", text: "it's\n"}}, {text: "OK."}}},
+		{"do: write a.txt it's", []answer{{action: action{verb: "run", text: `printf '%s\n' 'it'\''s' > 'a.txt'`}}, {text: "OK."}}},
 		{"do: append d/a it's\ndo: remove b", []answer{
 			{action: action{verb: "run", text: `mkdir -p 'd' && printf '%s\n' 'it'\''s' >> 'd/a'`}},
 			{action: action{verb: "run", text: "rm -- 'b'"}},

@@ -3,7 +3,7 @@
 //
 // The script is in the prompt, in the words of paw's built-in demo agent: each line `do: STEP` is a
 // step, and a prompt without one is noted in NOTES.md and committed. The CLI does the steps with
-// its own tools.
+// its own shell tool.
 //
 //	write PATH TEXT    the file is TEXT and a newline
 //	append PATH TEXT   TEXT and a newline go to the file's end
@@ -26,7 +26,6 @@
 package fakemodel
 
 import (
-	"compress/gzip"
 	"fmt"
 	"io"
 	"maps"
@@ -120,10 +119,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		s.reply(w, r, http.StatusBadRequest, chat{}.failure(http.StatusBadRequest, err.Error()))
-	case strings.HasSuffix(path, "/messages/count_tokens"):
-		s.reply(w, r, http.StatusOK, object{"input_tokens": len(body) / 4})
-	case strings.HasSuffix(path, ":countTokens"):
-		s.reply(w, r, http.StatusOK, object{"totalTokens": len(body) / 4})
 	case strings.HasSuffix(path, "/messages"):
 		s.speak(w, r, messages{}, body)
 	case strings.HasSuffix(path, "/responses"):
@@ -132,8 +127,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.speak(w, r, chat{}, body)
 	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):
 		s.speak(w, r, gemini{}, body)
-	case strings.HasSuffix(path, "/models"):
-		s.reply(w, r, http.StatusOK, models(path))
 	case path == "/": // a CLI checks whether the server is up
 		s.reply(w, r, http.StatusOK, object{})
 	default:
@@ -142,39 +135,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func readBody(r *http.Request) ([]byte, error) {
-	var body io.Reader = r.Body
-	switch encoding := r.Header.Get("Content-Encoding"); encoding {
-	case "", "identity":
-	case "gzip":
-		z, err := gzip.NewReader(body)
-		if err != nil {
-			return nil, fmt.Errorf("request body: %w", err)
-		}
-		body = z
-	default:
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" {
 		return nil, fmt.Errorf("request body: unknown encoding %s", encoding)
 	}
-	content, err := io.ReadAll(io.LimitReader(body, maxBody))
+	content, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 	if err != nil {
 		return nil, fmt.Errorf("request body: %w", err)
 	}
 	return content, nil
-}
-
-// models returns the list of models in the form of the path's protocol.
-func models(path string) any {
-	if strings.Contains(path, "/v1beta") {
-		return object{"models": list{object{
-			"name": "models/" + Model, "supportedGenerationMethods": list{"generateContent", "countTokens"},
-		}}}
-	}
-	return object{
-		"object": "list", "models": list{}, "has_more": false, "first_id": Model, "last_id": Model,
-		"data": list{object{
-			"id": Model, "object": "model", "type": "model", "display_name": "Scripted model", "owned_by": "paw",
-			"created": 0, "created_at": "1970-01-01T00:00:00Z",
-		}},
-	}
 }
 
 func (s *Server) speak(w http.ResponseWriter, r *http.Request, p protocol, body []byte) {

@@ -3,7 +3,6 @@ package opencode
 import (
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
-	"paw/orchestrator/cli/internal/questions"
 
 	_ "embed"
 	"encoding/json"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"paw/session/turn"
 )
@@ -59,17 +57,9 @@ func content(given, plugin string) (string, error) {
 	return string(hooks.JSON(config)), nil
 }
 
-// hookPayload has the fields of all events of the plugin.
-type hookPayload struct {
-	Session  string `json:"session"`
-	Folder   string `json:"folder"`
-	Turn     string `json:"turn"`
-	Prompt   string `json:"prompt"`
-	Queued   bool   `json:"queued"`
-	Question string `json:"question"`
-	Message  string `json:"message"`
+// end is the payload of the end of a turn: beside the fields of a turn.Event it has what tells how the turn ended.
+type end struct {
 	Finish   string `json:"finish"`   // end of the last message: "stop", "length", "tool-calls"; "" when it was cut off
-	Until    int64  `json:"until"`    // Unix time in milliseconds of opencode's next attempt
 	Rejected bool   `json:"rejected"` // the user refused a permission or did not answer a question
 	Error    *struct {
 		Name    string `json:"name"`
@@ -79,46 +69,29 @@ type hookPayload struct {
 }
 
 func (driver) Event(name string, payload []byte) (turn.Event, error) {
-	var p hookPayload
-	if err := json.Unmarshal(payload, &p); err != nil {
-		return turn.Event{}, err
+	e, err := hooks.Own(name, payload)
+	var how end
+	if err == nil && e.Kind == turn.KindEnd {
+		err = json.Unmarshal(payload, &how)
+		how.tell(&e)
 	}
-	e := turn.Event{Conversation: p.Session, TurnID: p.Turn, Folder: p.Folder}
-	switch name {
-	case "load": // the plugin works; a conversation exists only from the first prompt on
-		e.Kind, e.Source = turn.KindSessionStart, turn.SourceStartup
-	case "prompt":
-		e.Kind, e.Prompt, e.Queued = turn.KindPrompt, p.Prompt, p.Queued
-	case "asked":
-		e.Kind, e.Message = turn.KindInput, questions.Title(p.Question)
-	case "replied":
-		e.Kind = turn.KindAnswered
-	case "limited":
-		e.Kind, e.Message, e.Limit = turn.KindLimit, p.Message, &turn.Limit{Until: time.UnixMilli(p.Until)}
-	case "idle":
-		p.end(&e)
-	case "dispose":
-		e.Kind, e.Source = turn.KindSessionEnd, "exit"
-	}
-	return e, nil
+	return e, err
 }
 
-// end tells how a turn ended. An Esc while opencode waits to retry after an API error, and a
-// rejected permission, leave no error, but no finished message either.
-func (p hookPayload) end(e *turn.Event) {
+// tell completes the end of a turn. An Esc while opencode waits to retry after an API error, and a rejected permission, leave no
+// error, but no finished message either.
+func (how end) tell(e *turn.Event) {
+	failed, cut := how.Error, how.Finish == "" || how.Finish == "tool-calls"
 	switch {
-	case p.Error != nil && p.Error.Name == "MessageAbortedError":
-		e.Kind = turn.KindInterrupt
-	case p.Error != nil:
-		e.Kind, e.ErrorType, e.Message = turn.KindError, p.Error.Name, p.Error.Message
-		if p.Error.Status != 0 {
-			e.ErrorType += " " + strconv.Itoa(p.Error.Status)
+	case failed != nil && failed.Name != "MessageAbortedError":
+		e.Kind, e.ErrorType, e.Message = turn.KindError, failed.Name, failed.Message
+		if failed.Status != 0 {
+			e.ErrorType += " " + strconv.Itoa(failed.Status)
 		}
-	case p.Rejected && (p.Finish == "" || p.Finish == "tool-calls"):
-		e.Kind, e.Message = turn.KindInterrupt, "the user rejected a permission"
-	case p.Finish == "" || p.Finish == "tool-calls":
-		e.Kind = turn.KindInterrupt
-	default:
-		e.Kind, e.Message = turn.KindEnd, p.Message
+	case failed != nil || cut:
+		e.Kind, e.Message = turn.KindInterrupt, ""
+		if failed == nil && how.Rejected {
+			e.Message = "the user rejected a permission"
+		}
 	}
 }

@@ -1,5 +1,5 @@
-// The plugin through which opencode tells paw of its turns. It calls `HOOK hook opencode EVENT` with JSON on standard
-// input, and waits for that, so that a turn's begin and end are known before anything else happens. opencode's session
+// The plugin through which opencode tells paw of its turns. It calls `HOOK hook opencode EVENT` with the fields of a
+// turn.Event on standard input, and waits for that, so that a turn's begin and end are known before anything else happens. opencode's session
 // is a conversation here. Nothing here may throw: an exception would fail the user's prompt.
 import { execFileSync } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
@@ -57,7 +57,7 @@ export const Paw = async ({ client, serverUrl, directory }) => {
     if (turns.get(sessionID)?.settling) end(sessionID)
     const turn = turns.get(sessionID)
     if (!turn) turns.set(sessionID, { id: message.id })
-    send("prompt", { session: sessionID, turn: turn?.id ?? message.id, prompt: text, queued: Boolean(turn) }, @LONG@)
+    send("prompt", { conversation: sessionID, turnID: turn?.id ?? message.id, prompt: text, queued: Boolean(turn) }, @LONG@)
   }
 
   const end = (id) => {
@@ -66,8 +66,8 @@ export const Paw = async ({ client, serverUrl, directory }) => {
     turns.delete(id)
     clearTimeout(turn.settling)
     const answer = turn.answer?.id === turn.text?.id ? turn.text?.text : undefined
-    send("idle", {
-      session: id, turn: turn.id, finish: turn.answer?.finish, error: turn.error, rejected: turn.rejected, message: answer,
+    send("end", {
+      conversation: id, turnID: turn.id, finish: turn.answer?.finish, error: turn.error, rejected: turn.rejected, message: answer,
     }, @LONG@)
   }
 
@@ -80,8 +80,8 @@ export const Paw = async ({ client, serverUrl, directory }) => {
     turn.settling = setTimeout(quietly(() => turns.get(id) === turn && end(id)), settlePatience)
   }
 
-  const ask = (event, id, question) => {
-    send(event, { session: current ?? id, turn: turns.get(current)?.id, question }, @SHORT@)
+  const ask = (event, id, message) => {
+    send(event, { conversation: current ?? id, turnID: turns.get(current)?.id, message }, @SHORT@)
   }
 
   const on = {
@@ -101,32 +101,32 @@ export const Paw = async ({ client, serverUrl, directory }) => {
     "session.status": ({ sessionID, status }) => {
       const turn = turns.get(sessionID)
       if (turn && status?.type === "retry" && status.next - Date.now() > ownPatience)
-        send("limited", { session: sessionID, turn: turn.id, message: status.message, until: Math.round(status.next) }, @SHORT@)
+        send("limit", { conversation: sessionID, turnID: turn.id, message: status.message, limit: { until: new Date(status.next) } }, @SHORT@)
     },
     "session.idle": ({ sessionID }) => idle(sessionID),
     // A subagent's question is the user's to answer, too.
-    "permission.asked": (p) => ask("asked", p.sessionID, [p.permission, p.patterns?.[0]].filter(Boolean).join(": ")),
+    "permission.asked": (p) => ask("input", p.sessionID, [p.permission, p.patterns?.[0]].filter(Boolean).join(": ")),
     "permission.replied": (p) => {
       const turn = turns.get(p.sessionID)
       if (turn && p.reply === "reject") turn.rejected = true
-      ask("replied", p.sessionID)
+      ask("answered", p.sessionID)
     },
-    "question.asked": (q) => ask("asked", q.sessionID, q.questions?.[0]?.question),
-    "question.replied": (q) => ask("replied", q.sessionID),
+    "question.asked": (q) => ask("input", q.sessionID, q.questions?.[0]?.question),
+    "question.replied": (q) => ask("answered", q.sessionID),
     "question.rejected": (q) => {
       const turn = turns.get(q.sessionID)
       if (turn) turn.rejected = true
-      ask("replied", q.sessionID)
+      ask("answered", q.sessionID)
     },
   }
 
-  send("load", {}, @SHORT@)
+  send("session_start", { source: "startup" }, @SHORT@) // a conversation exists only from the first prompt on
   return {
     "chat.message": quietly(prompt),
     event: quietly(({ event }) => on[event.type]?.(event.properties)),
     dispose: quietly(() => {
       for (const [id, turn] of turns) if (turn.settling) end(id)
-      send("dispose", { session: current, turn: turns.get(current)?.id }, @SHORT@)
+      send("session_end", { conversation: current, turnID: turns.get(current)?.id, source: "exit" }, @SHORT@)
     }),
   }
 }

@@ -1,5 +1,5 @@
 // The extension through which pi tells paw of its turns, and through which paw gives prompts to pi. It calls `HOOK hook
-// pi EVENT` with JSON on standard input, one call after the other. pi waits for those at the begin and at the end of a
+// pi EVENT` with the fields of a turn.Event on standard input, one call after the other. pi waits for those at the begin and at the end of a
 // turn, so that both are known before anything else happens. pi's session is a conversation here, and its run is a turn.
 // pi makes a new instance of this for each conversation.
 import { execFile } from "node:child_process"
@@ -36,7 +36,7 @@ export default (pi) => {
   let calls = Promise.resolve()
 
   const tell = (event, { sessionManager, cwd }, data, seconds) => {
-    const all = { session: sessionManager.getSessionId(), file: sessionManager.getSessionFile(), cwd, turn, ...data }
+    const all = { conversation: sessionManager.getSessionId(), transcript: sessionManager.getSessionFile(), folder: cwd, turnID: turn, ...data }
     calls = calls.then(() => call(event, all, seconds))
     return calls
   }
@@ -59,11 +59,12 @@ export default (pi) => {
       writeFileSync(listens, String(process.pid))
       looks = setInterval(look, pause)
     }
-    if (reason !== "reload") await tell("start", ctx, { reason }, @SHORT@)
+    if (reason !== "reload") await tell("session_start", ctx, { source: reason === "new" ? "clear" : reason }, @SHORT@)
   })
   pi.on("session_shutdown", async ({ reason }, ctx) => {
     clearInterval(looks)
-    if (reason !== "reload") await tell("shutdown", ctx, { reason }, @SHORT@)
+    // The start of the next conversation says more.
+    if (reason !== "reload") await tell("session_end", ctx, { source: reason === "quit" ? "exit" : "clear" }, @SHORT@)
   })
 
   // A prompt without a model or a key ends here: what begins a turn is agent_start, which an agent_settled follows in any case.
@@ -82,7 +83,7 @@ export default (pi) => {
     if (turn) return // again, after an error or for a queued prompt
     turn = randomUUID()
     answer = undefined
-    await tell("prompt", ctx, { prompt: begun, own }, @LONG@)
+    await tell("prompt", ctx, { prompt: begun, type: own ? "task-notification" : "" }, @LONG@)
     for (const prompt of early.splice(0)) queue(prompt, ctx)
   })
   pi.on("message_end", ({ message }) => {
@@ -90,16 +91,20 @@ export default (pi) => {
   })
   pi.on("agent_settled", async ({ aborted }, ctx) => {
     const { stopReason, errorMessage, content } = answer ?? {}
-    const told = tell("settled", ctx, { aborted, stop: stopReason, error: errorMessage, message: textOf(content) }, @LONG@)
+    let told
+    if (aborted || stopReason === "aborted") told = tell("interrupt", ctx, {}, @LONG@)
+    else if (stopReason === "error") told = tell("error", ctx, { message: errorMessage }, @LONG@)
+    else told = tell("end", ctx, { message: textOf(content) }, @LONG@)
     turn = undefined
     await told
   })
 
   pi.on("ui_prompt_start", ({ title }, ctx) => {
-    if (turn) tell("asked", ctx, { question: title }, @SHORT@)
+    // In one line: the first one often only says that something follows.
+    if (turn) tell("input", ctx, { message: title.trim().replace(/\s+/g, " ") }, @SHORT@)
   })
   pi.on("ui_prompt_end", (_, ctx) => {
-    if (turn) tell("replied", ctx, {}, @SHORT@)
+    if (turn) tell("answered", ctx, {}, @SHORT@)
   })
 
   pi.on("session_before_compact", () => {

@@ -2,6 +2,7 @@ package pi
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,15 +46,12 @@ type usage struct {
 
 // History reads the branch of the conversation with which pi would go on.
 func (p driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []record
-	var nodes []records.BranchNode
-	t, err := records.ReadTalk(ctx, p, s, func(r record) {
-		if r.Type != "session" { // the first line, which is not in the tree
-			all, nodes = append(all, r), append(nodes, records.BranchNode{ID: r.ID, Parent: r.Parent, Prompt: r.Message.Role == "user"})
-		}
-	})
-	for _, i := range records.LastBranch(nodes, len(nodes)-1) {
-		add(&t, all[i])
+	t, all, err := records.ReadTalk[record](ctx, p, s)
+	all = slices.DeleteFunc(all, func(r record) bool { return r.Type == "session" }) // the first line, which is not in the tree
+	for _, r := range records.LastBranch(all, len(all)-1, func(r record) records.BranchNode {
+		return records.BranchNode{ID: r.ID, Parent: r.Parent, Prompt: r.Message.Role == "user"}
+	}) {
+		add(&t, r)
 	}
 	return t.Transcript, err
 }

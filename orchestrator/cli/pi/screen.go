@@ -6,6 +6,7 @@ import (
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/questions"
 	"paw/orchestrator/cli/internal/screens"
 )
 
@@ -76,7 +77,7 @@ func pickable(rows []screens.Row) (title string, options []cli.Option) {
 	if end < 1 || selected != 1 || len(options) < 2 || scrolled().MatchString(options[len(options)-1].Label) {
 		return "", nil
 	}
-	if title = inOneLine(screens.TextOf(rows[:at+1])); strings.HasPrefix(title, "Trust project folder?") {
+	if title = questions.Title(strings.Join(strings.Fields(screens.TextOf(rows[:at+1])), " ")); strings.HasPrefix(title, "Trust project folder?") {
 		title = trusts
 	}
 	return title, options

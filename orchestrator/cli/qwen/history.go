@@ -13,13 +13,11 @@ import (
 
 // History reads the branch of the chat with which qwen would go on.
 func (q driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
-	var all []record
-	var nodes []records.BranchNode
-	t, err := records.ReadTalk(ctx, q, s, func(r record) {
-		all, nodes = append(all, r), append(nodes, records.BranchNode{ID: r.UUID, Parent: r.Parent, Prompt: r.Type == "user"})
-	})
-	for _, i := range records.LastBranch(nodes, len(nodes)-1) {
-		add(&t, all[i])
+	t, all, err := records.ReadTalk[record](ctx, q, s)
+	for _, r := range records.LastBranch(all, len(all)-1, func(r record) records.BranchNode {
+		return records.BranchNode{ID: r.UUID, Parent: r.Parent, Prompt: r.Type == "user"}
+	}) {
+		add(&t, r)
 	}
 	return t.Transcript, err
 }

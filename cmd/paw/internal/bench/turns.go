@@ -70,19 +70,19 @@ func (w *world) startHooked() *hookedAgent {
 // turn reports the begin and the end of a turn. With change, the turn writes a file.
 func (a *hookedAgent) turn(measured step, start, end *job, change bool) {
 	a.turns++
-	a.hook(measured, start, "turn_start", "prompt", "go on")
+	a.hook(measured, start, "prompt", "prompt", "go on")
 	if change {
 		text := fmt.Sprintf("turn %d\n", a.turns)
 		check(os.WriteFile(filepath.Join(a.folder, changedFile), []byte(text), 0o644))
 	}
-	a.hook(measured, end, "turn_end", "answer", "done")
+	a.hook(measured, end, "end", "message", "done")
 }
 
 // hook calls the hook of an event with a report of the demo agent.
 func (a *hookedAgent) hook(measured step, j *job, event, key, value string) {
 	report := must(json.Marshal(map[string]string{
-		"session_id": a.conversation, "turn_id": fmt.Sprintf("%s/%d", a.conversation, a.turns), "cwd": a.folder, "hook_event_name": event,
-		"transcript_path": filepath.Join(a.dir, "state", "paw", "demo", a.conversation+".jsonl"), key: value,
+		"conversation": a.conversation, "turnID": fmt.Sprintf("%s/%d", a.conversation, a.turns), "folder": a.folder,
+		"transcript": filepath.Join(a.dir, "state", "paw", "demo", a.conversation+".jsonl"), key: value,
 	}))
 	check(os.WriteFile(a.stdin, report, 0o600))
 	measured(j, a.paw, "hook", "demo", event)

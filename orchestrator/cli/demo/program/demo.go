@@ -39,8 +39,7 @@ const (
 // Main runs the demo CLI in the current directory and returns its exit code. args are the words
 // after the program's name; env is its whole environment, as KEY=value.
 //
-// Prompts are read from in until Ctrl-D or /exit (exit code 0): with keys and dialogs when in is a
-// terminal, else one per line. -p runs one turn instead, prints the answer and returns 0, 1 when
+// Prompts are read from the terminal in until Ctrl-D or /exit (exit code 0). -p runs one turn instead, prints the answer and returns 0, 1 when
 // the turn failed, 130 after SIGINT; it refuses every question. SIGHUP and SIGTERM end the program
 // with 129 and 143.
 //
@@ -69,6 +68,9 @@ func Main(args []string, in io.Reader, out, errw io.Writer, env []string) int {
 	case err != nil:
 		fmt.Fprintf(errw, "demo: error: %v\n", err)
 		return exitError
+	case !o.headless && !plain.IsTerminal(in):
+		fmt.Fprintln(errw, "demo: error: its input is no terminal; a turn without one is -p PROMPT")
+		return exitUsage
 	}
 	return a.run(o, in, out, errw)
 }

@@ -21,10 +21,7 @@ func (a *agent) interactive(begin plain.Entry, o options, signals <-chan os.Sign
 		return d.Code
 	}
 	a.record.Emit(begin) // pasted prompts are taken from here on
-	d.Print("demo agent in " + a.dir + "\nconversation " + a.record.ID + "\n")
-	if d.Typed() {
-		d.Print("Type anything; /help shows what else I can do.\n")
-	}
+	d.Print("demo agent in " + a.dir + "\nconversation " + a.record.ID + "\nType anything; /help shows what else I can do.\n")
 	return d.Talk(o.prompt, signals)
 }
 

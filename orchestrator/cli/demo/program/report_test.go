@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"paw/orchestrator/cli/internal/plain"
+	"paw/session/turn"
 )
 
 // hooks installs a hook program that writes down each call, and then does what the script says.
@@ -29,14 +30,12 @@ func (p *place) hooks(script string) (calls func() []string) {
 		var calls []string
 		for line := range strings.Lines(string(content)) {
 			words, payload, _ := strings.Cut(line, "\t")
-			var r plain.Report
+			var r turn.Event
 			if err := json.Unmarshal([]byte(payload), &r); err != nil {
 				p.t.Fatal(err)
 			}
-			expect(p.t, "transcript of "+words, r.TranscriptPath, p.transcript(r.SessionID))
-			calls = append(calls, strings.TrimSpace(strings.Join([]string{
-				words, r.SessionID, r.TurnID, r.Source, r.Prompt + r.Question, r.Answer + r.Error,
-			}, " ")))
+			expect(p.t, "transcript of "+words, r.Transcript, p.transcript(r.Conversation))
+			calls = append(calls, strings.TrimSpace(strings.Join([]string{words, r.Conversation, r.TurnID, r.Source, r.Prompt + r.Message}, " ")))
 		}
 		return calls
 	}
@@ -45,25 +44,36 @@ func (p *place) hooks(script string) (calls func() []string) {
 func TestHooks(t *testing.T) {
 	p := newPlace(t)
 	calls := p.hooks("")
-	p.main("do: say hello\ndo: ask May I?\ny\ndo: fail no quota\n", "--session-id", "c1")
-	p.main("do: ask Now?\nn\n", "--resume", "c1")
+	s := p.show(nil, "--session-id", "a")
+	s.ready()
+	s.enter("do: say hello")
+	s.ready("demo: hello")
+	s.enter("do: ask May I?")
+	s.sees("May I? [y/n]")
+	s.keys("y")
+	s.ready("May I? [y/n] y")
+	s.enter("do: fail no quota")
+	s.ready("demo: error: no quota")
+	s.keys("C-d")
+	s.ended("0")
+	p.main("", "--resume", "a", "-p", "do: ask Now?")
 	want := []string{
-		"hook demo start c1  startup",
-		"hook demo turn_start c1 c1/1  do: say hello",
-		"hook demo turn_end c1 c1/1   hello",
-		"hook demo turn_start c1 c1/2  do: ask May I?",
-		"hook demo waiting c1 c1/2  May I?",
-		"hook demo answered c1 c1/2  May I? y",
-		"hook demo turn_end c1 c1/2",
-		"hook demo turn_start c1 c1/3  do: fail no quota",
-		"hook demo error c1 c1/3   no quota",
-		"hook demo exit c1",
-		"hook demo start c1  resume",
-		"hook demo turn_start c1 c1/4  do: ask Now?",
-		"hook demo waiting c1 c1/4  Now?",
-		"hook demo answered c1 c1/4  Now? n",
-		"hook demo turn_end c1 c1/4   refused: Now?",
-		"hook demo exit c1",
+		"hook demo session_start a  startup",
+		"hook demo prompt a a/1  do: say hello",
+		"hook demo end a a/1  hello",
+		"hook demo prompt a a/2  do: ask May I?",
+		"hook demo input a a/2  May I?",
+		"hook demo answered a a/2  y",
+		"hook demo end a a/2",
+		"hook demo prompt a a/3  do: fail no quota",
+		"hook demo error a a/3  no quota",
+		"hook demo session_end a  exit",
+		"hook demo session_start a  resume",
+		"hook demo prompt a a/4  do: ask Now?",
+		"hook demo input a a/4  Now?",
+		"hook demo answered a a/4  n",
+		"hook demo end a a/4  refused: Now?",
+		"hook demo session_end a  exit",
 	}
 	if diff := cmp.Diff(want, calls()); diff != "" {
 		t.Error(diff)
@@ -88,8 +98,8 @@ func TestHooksThatFail(t *testing.T) {
 // The end of a turn waits for its hook, so that what it finds is what the turn left.
 func TestHooksAreAwaited(t *testing.T) {
 	p := newPlace(t)
-	p.hooks(`case $3 in turn_end) test -e NOTES.md && git rev-parse HEAD >` + p.root + `/head;; esac`)
-	p.main("one\n", "--session-id", "c1")
+	p.hooks(`case $3 in end) test -e NOTES.md && git rev-parse HEAD >` + p.root + `/head;; esac`)
+	p.main("", "--session-id", "c1", "-p", "one")
 	head, err := os.ReadFile(filepath.Join(p.root, "head"))
 	if err != nil {
 		t.Fatal(err)
@@ -101,8 +111,8 @@ func TestHooksAreAwaited(t *testing.T) {
 func TestHooksAreNotInherited(t *testing.T) {
 	p := newPlace(t)
 	calls := p.hooks("")
-	p.main("do: run echo ${PAW_HOOK-none}\n", "--session-id", "c1")
-	if got := strings.Join(calls(), "\n"); !strings.Contains(got, "turn_end c1 c1/1   run echo ${PAW_HOOK-none}") {
+	p.main("", "--session-id", "c1", "-p", "do: run echo ${PAW_HOOK-none}")
+	if got := strings.Join(calls(), "\n"); !strings.Contains(got, "end c1 c1/1  run echo ${PAW_HOOK-none}") {
 		t.Error(got)
 	}
 	var answer string

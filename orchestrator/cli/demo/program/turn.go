@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"paw/config/poll"
@@ -25,13 +24,6 @@ type work struct {
 	*plain.Turn
 	answer  []string // texts so far; owned by the turn until it is done
 	outcome string   // footer of the next commit
-}
-
-// limitReached ends a turn as a usage limit does.
-type limitReached struct{ until time.Time }
-
-func (e limitReached) Error() string {
-	return "usage limit reached, resets at " + e.until.Format("15:04")
 }
 
 var errRefused = errors.New("refused")
@@ -56,35 +48,19 @@ func exiting(s *steps.Step) error {
 // run does what the prompt says and records the turn.
 func (t *work) run(ctx context.Context, of *plain.Turn) error {
 	t.Turn = of
-	t.record.Turn++
-	t.record.Emit(plain.Entry{Event: plain.TurnStarted, Prompt: t.Prompt})
-	t.record.Message(history.RoleUser, t.Prompt)
-	err := t.work(ctx)
-	if answer := t.text(); answer != "" {
-		t.record.Message(history.RoleAssistant, answer)
-	}
-	if errors.Is(err, errRefused) {
-		err = nil // the answer says that the step was refused
-	}
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err == nil {
-		err = t.record.Err
-	}
-	switch {
-	case err == nil:
-		t.record.Emit(plain.Entry{Event: plain.TurnEnded, Answer: t.text()})
-	case errors.Is(err, plain.Signal{Signal: syscall.SIGINT}):
-		t.record.Emit(plain.Entry{Event: plain.Interrupted})
-	case !errors.As(err, new(plain.Exit)) && !errors.As(err, new(plain.Signal)):
-		e := plain.Entry{Event: plain.Failed, Error: err.Error()}
-		if limit := (limitReached{}); errors.As(err, &limit) {
-			e.Until = &limit.until
+	return t.record.Take(of, func() (string, error) {
+		err := t.work(ctx)
+		if answer := t.text(); answer != "" {
+			t.record.Message(history.RoleAssistant, answer)
 		}
-		t.record.Emit(e)
-	}
-	return err
+		switch {
+		case errors.Is(err, errRefused):
+			err = nil // the answer says that the step was refused
+		case err != nil && ctx.Err() != nil:
+			err = context.Cause(ctx)
+		}
+		return t.text(), err
+	})
 }
 
 func (t *work) text() string { return strings.Join(t.answer, "\n") }
@@ -163,7 +139,7 @@ func (t *work) do(ctx context.Context, s steps.Step) error {
 	case "fail":
 		return errors.New(s.Text)
 	case "limit":
-		return limitReached{time.Now().Add(s.Duration)}
+		return plain.Limit{Until: time.Now().Add(s.Duration)}
 	case "exit":
 		return plain.Exit{Code: s.Number}
 	}

@@ -27,7 +27,6 @@ type Dialogue struct {
 	Commands map[string]string    // prompts that begin no turn, with what is said instead; "" ends the program
 	Orders   chan func()          // called by the dialogue, between two keys
 	Ignores  func(os.Signal) bool // signals that do nothing
-	Waits    bool                 // a question waits for Answer when the input has ended
 	PutsBack bool                 // a prompt that is interrupted before any answer is put back into the input line
 	Chunks   <-chan []byte        // what is typed
 	Code     int                  // exit code, used when the program is to end
@@ -41,14 +40,17 @@ type Dialogue struct {
 	asking   bool
 	silent   bool // the running turn has printed nothing yet
 	warned   bool // the last key was Ctrl-C at an empty prompt
-	closed   bool // the input has ended
+	closed   bool // the terminal has ended
 	leave    bool
 }
 
-// NewDialogue opens a dialogue, which shows nothing yet. Close gives the terminal back.
+// NewDialogue opens a dialogue, which shows nothing yet. Close gives the terminal back. Without a terminal nobody types anything, and
+// Talk ends with the last of the prompts that were given.
 func NewDialogue(name string, r *Record, in io.Reader, out io.Writer) *Dialogue {
 	d := &Dialogue{terminal: openTerminal(in, out), Name: name, Record: r, turn: &Turn{}, stop: make(chan struct{}), Orders: make(chan func())}
-	d.decoder.lines, d.Chunks = !d.raw, readChunks(in, d.stop)
+	if d.raw {
+		d.Chunks = readChunks(in, d.stop)
+	}
 	return d
 }
 
@@ -71,9 +73,6 @@ func (d *Dialogue) Talk(prompt string, signals <-chan os.Signal) int {
 	d.Print("\n")
 	return d.Code
 }
-
-// Typed reports whether the user types at a terminal.
-func (d *Dialogue) Typed() bool { return d.raw }
 
 // Tell prints a notice above the input line.
 func (d *Dialogue) Tell(text string) {
@@ -134,21 +133,14 @@ func (d *Dialogue) replay() {
 
 // step handles the next key, output of the turn or signal.
 func (d *Dialogue) step(signals <-chan os.Signal) {
-	// Input that is no terminal waits while a turn runs, so that a script's answers reach the
-	// questions that they are for.
-	listening := d.raw || !d.busy() || d.asking
-	if listening && len(d.decoder.keys) > 0 {
+	if len(d.decoder.keys) > 0 {
 		k := d.decoder.keys[0]
 		d.decoder.keys = d.decoder.keys[1:]
 		d.press(k)
 		return
 	}
-	if awaits := d.asking && d.Waits; listening && d.closed && !d.raw && !awaits {
-		d.endOfInput()
-		return
-	}
 	chunks := d.Chunks
-	if !listening || d.closed {
+	if d.closed {
 		chunks = nil
 	}
 	var settled <-chan time.Time
@@ -157,9 +149,8 @@ func (d *Dialogue) step(signals <-chan os.Signal) {
 	}
 	select {
 	case chunk, ok := <-chunks:
-		d.closed = !ok
 		d.decoder.feed(chunk)
-		if d.closed && d.raw { // a terminal that ends was lost
+		if d.closed = !ok; d.closed { // it was lost
 			d.signal(syscall.SIGHUP)
 		}
 	case <-settled:
@@ -194,15 +185,12 @@ func (d *Dialogue) show(text string) {
 		return
 	}
 	d.wipe()
-	d.Print(text)
-	if d.raw {
-		d.Print(visible(d.line))
-	}
+	d.Print(text + visible(d.line))
 }
 
 // wipe removes the input line from the screen while a turn runs, if it fits into one row.
 func (d *Dialogue) wipe() {
-	if d.raw && d.line != "" {
+	if d.line != "" {
 		d.Print("\r\x1b[K")
 	}
 }
@@ -213,14 +201,12 @@ func (d *Dialogue) busy() bool { return d.turn.Done != nil }
 func (d *Dialogue) next() {
 	if len(d.queue) == 0 {
 		d.Print("> " + visible(d.line))
+		d.leave = !d.raw
 		return
 	}
 	prompt := d.queue[0]
 	d.queue = d.queue[1:]
-	d.Print("> " + visible(prompt) + "\n")
-	if d.raw {
-		d.Print(visible(d.line))
-	}
+	d.Print("> " + visible(prompt) + "\n" + visible(d.line))
 	d.submit(prompt)
 }
 
@@ -284,16 +270,4 @@ func (d *Dialogue) signal(s os.Signal) {
 		}
 	}
 	d.leave, d.Code = true, end.Code()
-}
-
-// endOfInput leaves an open question unanswered, submits an unfinished line, or else ends the program.
-func (d *Dialogue) endOfInput() {
-	switch {
-	case d.asking:
-		d.answer(-1)
-	case d.line != "":
-		d.press(key{special: keyEnter})
-	default:
-		d.leave = true
-	}
 }

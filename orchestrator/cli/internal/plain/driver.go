@@ -1,15 +1,18 @@
 package plain
 
 import (
-	"encoding/json"
+	"context"
+	"slices"
 	"strings"
 
 	"paw/config/lazyregexp"
 	"paw/orchestrator/cli"
+	"paw/orchestrator/cli/internal/hooks"
 	"paw/orchestrator/cli/internal/questions"
 	"paw/orchestrator/cli/internal/records"
 	"paw/orchestrator/cli/internal/screens"
 	"paw/session"
+	"paw/session/history"
 	"paw/session/turn"
 )
 
@@ -17,38 +20,62 @@ import (
 type Reader struct{ Who string } // Who is the name of the Dialogue
 
 // Event reads a report.
-func (Reader) Event(name string, payload []byte) (turn.Event, error) {
-	var r Report
-	err := json.Unmarshal(payload, &r)
-	r.Event = name
-	return eventOf(r), err
-}
+func (Reader) Event(name string, payload []byte) (turn.Event, error) { return hooks.Own(name, payload) }
 
-// eventOf translates a report.
-func eventOf(r Report) turn.Event {
-	e := turn.Event{Conversation: r.SessionID, TurnID: r.TurnID, Transcript: r.TranscriptPath, Folder: r.Cwd}
-	switch r.Event {
+// eventOf translates an entry of the conversation id, whose record is at path.
+func eventOf(e Entry, id, path string) turn.Event {
+	t := turn.Event{Conversation: id, TurnID: TurnID(id, e.Turn), Transcript: path}
+	switch e.Event {
 	case Started:
-		e.Kind, e.Source = turn.KindSessionStart, r.Source
+		t.Kind, t.TurnID, t.Source = turn.KindSessionStart, "", e.Source
 	case TurnStarted:
-		e.Kind, e.Prompt = turn.KindPrompt, r.Prompt
+		t.Kind, t.Prompt = turn.KindPrompt, e.Prompt
 	case Waiting:
-		e.Kind, e.Message = turn.KindInput, r.Question
+		t.Kind, t.Message = turn.KindInput, e.Question
 	case Answered:
-		e.Kind, e.Message = turn.KindAnswered, r.Answer
+		t.Kind, t.Message = turn.KindAnswered, e.Answer
 	case TurnEnded:
-		e.Kind, e.Message = turn.KindEnd, r.Answer
+		t.Kind, t.Message = turn.KindEnd, e.Answer
 	case Interrupted:
-		e.Kind = turn.KindInterrupt
+		t.Kind = turn.KindInterrupt
 	case Failed:
-		e.Kind, e.ErrorType, e.Message = turn.KindError, "error", r.Error
-		if r.Until != nil {
-			e.Limit = &turn.Limit{Until: *r.Until}
+		t.Kind, t.ErrorType, t.Message = turn.KindError, "error", e.Error
+		if e.Until != nil {
+			t.Limit = &turn.Limit{Until: *e.Until}
 		}
 	case Exited:
-		e.Kind, e.Source = turn.KindSessionEnd, "exit"
+		t.Kind, t.TurnID, t.Source = turn.KindSessionEnd, "", "exit"
 	}
-	return e
+	return t
+}
+
+// History reads the record and, of the recent part, the steps of the open turn.
+func History(ctx context.Context, d cli.Driver, s cli.Spec) (cli.Transcript, error) {
+	t, all, err := records.ReadTalk[Entry](ctx, d, s)
+	for _, e := range Joined(all) {
+		switch {
+		case e.Role != "":
+			t.Say(e.Role, e.Timestamp, e.Content)
+		case e.Type == TypeTool:
+			t.Call(e.Timestamp, history.ToolCall{ID: e.ID, Name: e.Content, Arguments: e.Input})
+		case e.Type == TypeResult:
+			t.Result(e.Timestamp, e.ID, e.Content)
+		case e.Type == TypeNotice:
+			t.Notice(e.Timestamp, e.Content)
+		case e.Event == Interrupted:
+			t.Notice(e.Timestamp, records.StoppedByUser)
+		case e.Event == Failed:
+			t.Notice(e.Timestamp, e.Error)
+		case e.Type == TypeStep && !s.Recent: // the answer has what the step has said
+		case e.Type == TypeStep && e.Step == "say":
+			t.Say(history.RoleAssistant, e.Timestamp, e.Content)
+		case e.Type == TypeStep:
+			t.Answer(e.Timestamp, "", []history.ToolCall{{Name: e.Step, Arguments: e.Content}})
+		case !slices.Contains(aside, e.Type):
+			t.Strange(e.Type, e.Content != "")
+		}
+	}
+	return t.Transcript, err
 }
 
 // ObserveFile reads the end of the conversation's file, which has every event that hooks report.
@@ -58,7 +85,7 @@ func ObserveFile(file string, s cli.Spec, last *turn.Record) (cli.Observed, erro
 	left := false // the program began or ended after the turn's last event
 	err := records.EachBack(file, func(line Entry) bool {
 		id := TurnID(s.ConversationID, line.Turn)
-		e := eventOf(Report{Entry: line, SessionID: s.ConversationID, TurnID: id, TranscriptPath: file})
+		e := eventOf(line, s.ConversationID, file)
 		if e.Kind == "" || open && last.TurnID != "" && last.TurnID != id {
 			return true
 		}

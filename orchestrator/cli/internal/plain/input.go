@@ -16,9 +16,7 @@ func (d *Dialogue) press(k key) {
 	switch k.special {
 	case 0, keyPaste:
 		d.line += k.text
-		if d.raw {
-			d.Print(visible(k.text))
-		}
+		d.Print(visible(k.text))
 	case keyEnter:
 		d.enter()
 	case keyBackspace:
@@ -75,7 +73,7 @@ func (d *Dialogue) edit(line string) {
 	case line == d.line:
 	case !d.busy():
 		d.Print("\n> " + visible(line))
-	case d.raw:
+	default:
 		d.wipe()
 		d.Print(visible(line))
 	}
@@ -106,13 +104,9 @@ func (d *Dialogue) pressInDialog(k key) {
 	}
 }
 
-// answer takes the key with that index, or none: the last key is shown then, which refuses.
+// answer takes the key with that index.
 func (d *Dialogue) answer(n int) {
 	d.asking = false
-	at := n
-	if n < 0 {
-		at = len(d.question.Keys) - 1
-	}
-	d.Print(d.question.Keys[at:at+1] + "\n")
+	d.Print(d.question.Keys[n:n+1] + "\n")
 	d.turn.Answers <- n
 }

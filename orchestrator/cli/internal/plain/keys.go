@@ -35,7 +35,6 @@ const (
 
 // decoder turns the bytes of a terminal into keys, however the bytes are split into chunks.
 type decoder struct {
-	lines    bool   // no terminal: a line feed submits a prompt
 	sequence []byte // an incomplete escape sequence
 	pasting  bool
 	paste    []byte
@@ -89,9 +88,6 @@ func (d *decoder) inSequence(b byte) {
 
 func (d *decoder) plain(b byte) {
 	switch {
-	case d.lines && b == '\n':
-		d.add(keyEnter, "")
-	case d.lines && b == '\r':
 	case b == keyEscape:
 		d.sequence = []byte{b}
 	case b == '\b':
@@ -137,18 +133,23 @@ func readChunks(in io.Reader, stop <-chan struct{}) <-chan []byte {
 // terminal is the agent's output.
 type terminal struct {
 	out   io.Writer
-	raw   bool // keys arrive one by one, and line ends need a carriage return
+	raw   bool // it is a terminal: keys arrive one by one, and line ends need a carriage return
 	close func()
 }
 
-// openTerminal switches a terminal to raw mode with bracketed paste. Any other input is read line
-// by line.
+// IsTerminal reports whether somebody can type there.
+func IsTerminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// openTerminal switches a terminal to raw mode with bracketed paste. Any other input is not read.
 func openTerminal(in io.Reader, out io.Writer) *terminal {
 	t := &terminal{out: out, close: func() {}}
-	f, ok := in.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !IsTerminal(in) {
 		return t
 	}
+	f := in.(*os.File)
 	before, err := term.MakeRaw(int(f.Fd()))
 	if err != nil {
 		return t

@@ -61,15 +61,6 @@ func TestDecoderSettles(t *testing.T) {
 	}
 }
 
-func TestDecoderOfLines(t *testing.T) {
-	d := decoder{lines: true}
-	d.feed([]byte("one\r\ntwo\n\x1b[200~a\nb\x1b[201~\nlast"))
-	want := []key{typed("one"), pressed(keyEnter), typed("two"), pressed(keyEnter), pasted("a\nb"), pressed(keyEnter), typed("last")}
-	if !slices.Equal(d.keys, want) {
-		t.Errorf("got %q, want %q", d.keys, want)
-	}
-}
-
 func FuzzDecoder(f *testing.F) {
 	for _, test := range keyTests {
 		f.Add(test.input, 1)

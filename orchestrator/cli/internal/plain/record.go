@@ -14,13 +14,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"paw/config/lazyregexp"
+	"paw/orchestrator/cli/internal/hooks"
 	"paw/session/history"
+	"paw/session/turn"
 )
 
 // Events of a conversation, with the fields that each has. A turn is closed by TurnEnded,
@@ -44,7 +45,14 @@ const (
 	TypeTool   = "tool"   // ID, Content, Input: a call of a tool
 	TypeResult = "result" // ID, Content: what the tool gave
 	TypeQueued = "queued" // Content: a prompt that waits behind the running turn
+	TypeNotice = "notice" // Content: words of the program to the user
+
+	TypeSession = "session" // Content: what the program notes about the conversation
+	TypeUsage   = "usage"   // Content: what the turn has used
 )
+
+// aside are the types of lines that are no messages.
+var aside = []string{TypeEvent, TypeQueued, TypeSession, TypeUsage}
 
 // Entry is one line of a conversation's file: a message (Role, Content), or what its Type says.
 type Entry struct {
@@ -58,6 +66,7 @@ type Entry struct {
 	Directory string       `json:"directory,omitempty"`
 	PID       int          `json:"pid,omitempty"`
 	Prompt    string       `json:"prompt,omitempty"` // only in a report: in the file a message has the prompt
+	Source    string       `json:"source,omitempty"` // of Started: as a turn.Event has it
 	Question  string       `json:"question,omitempty"`
 	Options   []string     `json:"options,omitempty"` // answers of a question, where there are others than yes and no
 	Input     string       `json:"input,omitempty"`
@@ -212,6 +221,36 @@ func (r *Record) Append(e Entry) {
 	}
 }
 
+// Take records a turn that work does and of which it returns the whole answer. An Exit without a reason, and any Signal but the user's
+// interrupt, leave the turn without an end.
+func (r *Record) Take(t *Turn, work func() (answer string, err error)) error {
+	r.Turn++
+	r.Emit(Entry{Event: TurnStarted, Prompt: t.Prompt})
+	r.Message(history.RoleUser, t.Prompt)
+	answer, err := work()
+	if err == nil {
+		err = r.Err
+	}
+	exit, exits := errors.AsType[Exit](err)
+	switch {
+	case err == nil:
+		r.Emit(Entry{Event: TurnEnded, Answer: answer})
+	case errors.Is(err, Signal{syscall.SIGINT}):
+		r.Emit(Entry{Event: Interrupted})
+	case exits && exit.Why == "" || errors.As(err, new(Signal)):
+	default:
+		e := Entry{Event: Failed, Error: err.Error()}
+		if exits {
+			e.Code = &exit.Code
+		}
+		if limit, ok := errors.AsType[Limit](err); ok {
+			e.Until = &limit.Until
+		}
+		r.Emit(e)
+	}
+	return err
+}
+
 // Message records a message of the user or the agent.
 func (r *Record) Message(role history.Role, content string) {
 	r.Append(Entry{Role: role, Content: content})
@@ -219,6 +258,15 @@ func (r *Record) Message(role history.Role, content string) {
 
 // Emit records an event and reports it to the hook program.
 func (r *Record) Emit(e Entry) {
+	switch {
+	case e.Event != Started:
+	case r.forked:
+		e.Source = turn.SourceFork
+	case len(r.resumed) > 0:
+		e.Source = turn.SourceResume
+	default:
+		e.Source = turn.SourceStartup
+	}
 	e.Type, e.Turn, e.Timestamp = TypeEvent, r.Turn, time.Now().UTC()
 	line := e
 	line.Prompt = ""
@@ -235,17 +283,7 @@ func (r *Record) Close() { _ = r.file.Close() }
 // the begin and end of a turn are known before anything else happens.
 const hookTimeout = time.Minute
 
-// Report is the input of a hook: an event, its conversation and its turn.
-type Report struct {
-	Entry
-	SessionID      string `json:"session_id"`
-	TurnID         string `json:"turn_id,omitempty"`
-	TranscriptPath string `json:"transcript_path"`
-	Cwd            string `json:"cwd,omitempty"`
-	Source         string `json:"source,omitempty"` // kind of a start event: "startup", "resume" or "fork"
-}
-
-// ReportTo calls program for every event, as `program hook cli EVENT` in dir, with a Report on its
+// ReportTo calls program for every event, as `program hook cli KIND` in dir, with a turn.Event on its
 // standard input. A program without an absolute path is not called.
 func (r *Record) ReportTo(program, cli, dir string, env []string) {
 	if filepath.IsAbs(program) {
@@ -253,37 +291,18 @@ func (r *Record) ReportTo(program, cli, dir string, env []string) {
 	}
 }
 
-func (r *Record) describe(e Entry) Report {
-	report := Report{Entry: e, SessionID: r.ID, TranscriptPath: r.Path}
-	switch {
-	case e.Event == Exited:
-	case e.Event != Started:
-		report.TurnID = TurnID(r.ID, e.Turn)
-	case r.forked:
-		report.Source = "fork"
-	case len(r.resumed) > 0:
-		report.Source = "resume"
-	default:
-		report.Source = "startup"
-	}
-	return report
-}
-
 // callHook runs the hook program and ignores its outcome. The hook has a process group of its own:
 // a signal that ends the agent must not end its last report.
 func (r *Record) callHook(e Entry, program, cli, dir string, env []string) {
-	payload, err := json.Marshal(r.describe(e))
-	if err != nil {
-		return
-	}
+	event := eventOf(e, r.ID, r.Path)
 	ctx, cancel := context.WithTimeout(context.Background(), hookTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "hook", cli, e.Event)
+	cmd := exec.CommandContext(ctx, program, "hook", cli, string(event.Kind))
 	cmd.Dir, cmd.Env = dir, env
 	if _, err := os.Stat(dir); err != nil {
 		cmd.Dir = "/" // no program can start in a deleted folder
 	}
-	cmd.Stdin = strings.NewReader(string(payload))
+	cmd.Stdin = bytes.NewReader(hooks.JSON(event))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = time.Second
 	_ = cmd.Run()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Turn is a prompt that an agent works on in a goroutine of its own. The dialogue reads Said and Asked
@@ -49,6 +50,11 @@ func NewTurn(prompt string, work func(context.Context, *Turn) error) *Turn {
 	}()
 	return t
 }
+
+// Limit ends a turn as a usage limit does.
+type Limit struct{ Until time.Time }
+
+func (l Limit) Error() string { return "usage limit reached, resets at " + l.Until.Format("15:04") }
 
 // Exit ends a turn and the program.
 type Exit struct {

@@ -193,14 +193,18 @@ type BranchNode struct {
 	Prompt     bool // the user wrote the record; the first prompt has no parent
 }
 
-// LastBranch returns the records that lead to the one at index leaf, as indexes into nodes, the
-// first one first. nodes are in the order of the file, where a record may precede its parent. A
-// record with an unknown parent, such as one after a torn line, follows the record before it.
+// LastBranch returns the records that lead to the one at index leaf, the first one first. all are in
+// the order of the file, where a record may precede its parent. A record with an unknown parent, such
+// as one after a torn line, follows the record before it.
 //
 // Side branches without a prompt belong to the result: results of tools that ran at the same time,
 // or an answer that a crash cut off. A side branch that begins with a prompt was taken back by a
 // rewind.
-func LastBranch(nodes []BranchNode, leaf int) []int {
+func LastBranch[T any](all []T, leaf int, node func(T) BranchNode) []T {
+	nodes := make([]BranchNode, len(all))
+	for i, one := range all {
+		nodes[i] = node(one)
+	}
 	parents := parentsOf(nodes)
 	on := make([]bool, len(nodes))
 	var path []int
@@ -214,20 +218,20 @@ func LastBranch(nodes []BranchNode, leaf int) []int {
 			children[parent] = append(children[parent], i)
 		}
 	}
-	var order []int
+	var branch []T
 	for _, i := range slices.Backward(path) {
 		// depth first, children in their order
 		for stack := []int{i}; len(stack) > 0; {
 			next := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			order = append(order, next)
+			branch = append(branch, all[next])
 			for _, child := range slices.Backward(children[next]) {
 				stack = append(stack, child)
 			}
 			children[next] = nil
 		}
 	}
-	return order
+	return branch
 }
 
 // parentsOf returns the index of each record's parent, -1 for none.

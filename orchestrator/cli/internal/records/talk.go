@@ -40,18 +40,17 @@ func TranscriptFile(ctx context.Context, d cli.Driver, s cli.Spec) (string, erro
 	return found.Transcript, nil
 }
 
-// ReadTalk calls take with each line of the conversation's file, and returns a Talk that has no
-// messages yet.
-func ReadTalk[T any](ctx context.Context, d cli.Driver, s cli.Spec, take func(T)) (Talk, error) {
+// ReadTalk returns the lines of the conversation's file, and a Talk that has no messages yet.
+func ReadTalk[T any](ctx context.Context, d cli.Driver, s cli.Spec) (t Talk, all []T, err error) {
 	path, err := TranscriptFile(ctx, d, s)
 	if err != nil {
-		return Talk{}, err
+		return Talk{}, nil, err
 	}
 	skipped, err := CountLines(path, s.Recent, func(line T) bool {
-		take(line)
+		all = append(all, line)
 		return true
 	})
-	return Talk{Transcript: cli.Transcript{ID: s.ConversationID, Skipped: skipped}}, err
+	return Talk{Transcript: cli.Transcript{ID: s.ConversationID, Skipped: skipped}}, all, err
 }
 
 // Say adds a message, unless its text is empty.
