@@ -40,7 +40,11 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 			return "", err
 		}
 		at := arrival{commit: one.commit}
-		at.into, at.done = since.arrival(one.head)
+		var stays moves
+		if stays, err = s.stays(ctx, since, one.head); err != nil {
+			return "", err
+		}
+		at.into, at.done = stays.arrival(one.head)
 		twin, err = s.getting(ctx, twin, at, t)
 	}
 	if err != nil {
@@ -51,6 +55,19 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 		return twin, err
 	}
 	return s.join(ctx, twin, other, t)
+}
+
+// stays returns the moves of HEAD since it was last at a commit that has not another one: what brought that before then is gone.
+func (s *Store) stays(ctx context.Context, all moves, head string) (moves, error) {
+	for i, one := range slices.Backward(all) {
+		if one.is == head || one.is == one.was || one.makes() { // what is made has what was before it
+			continue
+		}
+		if has, err := s.plain.Contains(ctx, one.is, head); !has || err != nil {
+			return all[i+1:], err
+		}
+	}
+	return all, nil
 }
 
 // arrival is a commit of another branch that HEAD has come to: by a merge or a rebase, or by another command such as git reset.
@@ -96,11 +113,11 @@ func (s *Store) getting(ctx context.Context, twin string, at arrival, t Taken) (
 // starts from what it takes for common: after a git reset --soft that is more than the files have, and of a landing it knows nothing.
 func (s *Store) brought(ctx context.Context, state string, at arrival, t Taken) (string, error) {
 	commit := at.commit
-	if at.into == "" || at.done == commit { // a rebase may have left out all that the branch had
+	if at.into == "" {
 		return commit, nil
 	}
 	base, err := s.plain.MergeBase(ctx, at.into, commit)
-	if base == "" || err != nil {
+	if base == "" || at.done == commit && base != at.into || err != nil { // a rebase may have left out all that the branch had
 		return commit, err
 	}
 	from, bases, err := s.parted(ctx, t.Dir, state, commit)

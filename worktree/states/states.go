@@ -173,7 +173,8 @@ func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (
 }
 
 // rewritten returns the commit with which a chain begins anew, where HEAD has a history that nothing of the chain is in, and
-// that a branch of t.From has, too: the history of both was rewritten. It is "" for any other move.
+// that a branch of t.From has, too: the history of both was rewritten. It is the state before where no file came with HEAD, and "" for
+// any other move.
 func (s *Store) rewritten(ctx context.Context, before State, t Taken) (string, error) {
 	if before.Head == "" || t.From == nil {
 		return "", nil
@@ -184,11 +185,33 @@ func (s *Store) rewritten(ctx context.Context, before State, t Taken) (string, e
 	tips, err := t.From(ctx)
 	for _, tip := range tips {
 		base, err := s.plain.MergeBase(ctx, t.Head, tip)
-		if base != "" || err != nil {
-			return base, err
+		if err != nil {
+			return "", err
 		}
+		if base == "" {
+			continue
+		}
+		if stay, err := s.stay(ctx, before.Twin, base, t); stay || err != nil {
+			return before.Twin, err
+		}
+		return base, nil
 	}
 	return "", err
+}
+
+// stay reports whether HEAD alone came to a history that was made anew: no file has anything of what that history changed in what the
+// chain of a twin began with.
+func (s *Store) stay(ctx context.Context, twin, anew string, t Taken) (bool, error) {
+	chain, err := s.chain(ctx, twin)
+	if err != nil || len(chain) == 0 {
+		return false, err
+	}
+	brought, err := s.objects.ChangedPaths(ctx, chain[len(chain)-1].id, anew)
+	if err != nil || len(brought) == 0 {
+		return false, err
+	}
+	changed, err := s.objects.ChangedPaths(ctx, twin, t.Snapshot)
+	return !slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(changed, path) }), err
 }
 
 // WithTree returns the newest state of a chain that has the files of a commit, "" for none.

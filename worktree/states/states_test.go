@@ -538,6 +538,46 @@ func TestWorkLands(t *testing.T) {
 			w.Git("reset", "-q", "--hard", tip)
 			w.expect("land", a.land()+" "+w.has(), "landed n=1 r=readme x=1\n2\n3")
 		}},
+		{"a fast-forward of files that a reset has left behind", func(w *world) {
+			w.user("f", "f", "p", "p")
+			a := w.agent("a")
+			w.user("new", "new", "p", "")
+			a.turn(files("f", "a"), "reset -q main")
+			w.user("n", "n")
+			a.turn(nil, "merge -q main")
+			w.expect("land", a.land()+" "+w.has(), "landed f=a n=n new=new r=readme")
+		}},
+		{"a rebase of files that a reset has left behind", func(w *world) {
+			w.user("f", "f", "p", "p")
+			a := w.agent("a")
+			w.user("new", "new", "p", "")
+			a.turn(files("f", "a"), "reset -q main")
+			w.user("n", "n")
+			a.turn(nil, "rebase -q --autostash main")
+			w.expect("land", a.land()+" "+w.has(), "landed f=a n=n new=new r=readme")
+		}},
+		{"a merge taken back, and a reset to the same commit that moves no file", func(w *world) {
+			a := w.agent("a")
+			w.user("n", "n")
+			a.turn(nil, "merge -q main", "reset -q --hard HEAD~1")
+			a.turn(files("x", "x"), "reset -q --soft main", "add -A", "commit -q -m squashed")
+			w.expect("land", a.land()+" "+w.has(), "landed n=n r=readme x=x")
+		}},
+		{"a merge taken back, and a reset to the same commit, in one turn", func(w *world) {
+			a := w.agent("a")
+			w.user("n", "n")
+			a.turn(files("x", "x"), "merge -q main", "reset -q --hard HEAD~1", "reset -q --soft main", "add -A", "commit -q -m squashed")
+			w.expect("land", a.land()+" "+w.has(), "landed n=n r=readme x=x")
+		}},
+		{"a reset that moves no file, to a main of which all commits were made anew", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("x", "x"), "add -A", "commit -q -m x")
+			w.Git("checkout", "-q", "--orphan", "anew")
+			w.user("u", "u")
+			w.Git("branch", "-q", "-M", "anew", "main")
+			a.turn(nil, "reset -q --soft main", "commit -q -m squashed")
+			w.expect("land", a.land()+" "+w.has(), "landed r=readme u=u x=x")
+		}},
 		{"a conflict with what main has left, resolved by hand", func(w *world) {
 			b, a := w.tip(), w.agent("a")
 			a.turn(files("r", "agent's"), "add -A", "commit -q -m agent")
