@@ -186,7 +186,7 @@ func Tips(ctx context.Context, m *worktree.Manager, branch string) (tips []strin
 // Keeps returns the changes of refs that make a state the newest one, and set further refs to it, for a
 // caller that is about to make them.
 func (c *Chain) Keeps(now states.State, others ...string) (changes []refs.Change) {
-	if now.Twin != c.was && now.Twin != c.begin().Twin {
+	if now.Twin != cmp.Or(c.was, c.begin().Twin) {
 		changes = append(changes, refs.Change{Ref: turn.NowRef(c.Record.TurnSession), To: now.Twin, From: cmp.Or(c.was, refs.None)})
 	}
 	for _, ref := range others {
@@ -202,7 +202,7 @@ func (c *Chain) Keep(ctx context.Context, now states.State, others ...string) er
 	if err := c.Repo.Refs().Apply(ctx, c.Keeps(now, others...)); err != nil {
 		return err
 	}
-	if now.Twin != c.begin().Twin {
+	if c.was != "" || now.Twin != c.begin().Twin {
 		c.was = now.Twin
 	}
 	c.last = now
