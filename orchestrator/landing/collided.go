@@ -41,7 +41,7 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 		e.Files = append(e.Files, one)
 	}
 	e.error = errs.New(errs.Conflict, "%s: conflicts with %s, nothing has moved: %s", l.name(), l.branch, few(e.Files, namedPaths)).
-		Hint("%s", l.outOfConflict(ctx, l.target, l.source, e.instead))
+		Hint("%s", l.outOfConflict(ctx, l.target, l.source, l.lands, e.instead))
 	if line := l.moveLine(merged); line != "" {
 		e.error = errs.WithHints(e.error, line)
 	}
@@ -54,11 +54,14 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 }
 
 // outOfConflict returns the command that leads out of a conflict: the agent resolves it or, where its git has nothing to merge, the user
-// merges its branch. instead is what claims returns: the prompt for the agent says it.
-func (w work) outOfConflict(ctx context.Context, t target, src *source, instead string) string {
+// merges its branch, with what the target has left of it. instead is what claims returns: the prompt for the agent says it.
+func (w work) outOfConflict(ctx context.Context, t target, src *source, found *lands, instead string) string {
 	has, err := w.Repo.Objects().Contains(ctx, src.Head, t.tip)
 	if w.Session.Host != "" || instead != "" || !has || err != nil {
 		return w.conflictLine(t.branch)
+	}
+	if len(found.Gone) > 0 {
+		w.App.Notef("%s: its branch has commits that %s has left, and a merge brings them back", w.name(), t.branch)
 	}
 	line := gitLine(t.branch, t.checkout, "merge", errs.Quote(w.Record.Branch))
 	if src.State != src.Head {

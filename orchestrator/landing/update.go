@@ -179,7 +179,7 @@ func (w work) updates(ctx context.Context, t target, src *source) (*lands, error
 		return whole, nil
 	}
 	return nil, errs.New(errs.Conflict, "%s: nothing is changed, it conflicts with %s in %s", w.name(), t.branch, few(whole.Told(), namedPaths)).
-		Hint("%s", w.outOfConflict(ctx, t, src, instead))
+		Hint("%s", w.outOfConflict(ctx, t, src, whole, instead))
 }
 
 // count counts the files that the update changes. It refuses one that would move a submodule, which git merge does.
