@@ -42,8 +42,10 @@ func (l *landing) noteRewound(ctx context.Context) error {
 		if slices.ContainsFunc(l.lands.Steps, func(one states.Step) bool { return one.From == last.Twin }) {
 			return nil
 		}
-		if has, err := l.Repo.States().Objects().Contains(ctx, l.source.Twin, last.Twin); has || err != nil {
-			return err
+		for _, one := range []string{last.Twin, last.After} { // the chain may have got its own landing
+			if has, err := l.Repo.States().Objects().Contains(ctx, l.source.Twin, one); has || err != nil {
+				return err
+			}
 		}
 		stand := &Stand{Landing: last, Session: l.Session.Name, Standing: InForce, Commit: last.After, tip: l.tip}
 		if kept, err := stand.keptBy(ctx, l.Repo.Objects(), l.tip, l.source.Twin); err != nil {
