@@ -124,7 +124,7 @@ func CollisionsOf(err error) []Collision {
 
 // fileAndFolder says which other name git merge gives to a file where one side has a folder.
 func (c Collision) fileAndFolder() string {
-	return fmt.Sprintf("a folder on one side and a file on the other, which git merge leaves as %s~HEAD or %[1]s~COMMIT", onOneLine(c.Path))
+	return fmt.Sprintf("a file on one side and a folder or a link on the other, which git merge leaves as %s~HEAD or %[1]s~COMMIT", onOneLine(c.Path))
 }
 
 // askedPaths limits the files for which git is asked who changed them last.
