@@ -183,35 +183,26 @@ func (s *Store) rewritten(ctx context.Context, before State, t Taken) (string, e
 		return "", err
 	}
 	tips, err := t.From(ctx)
-	for _, tip := range tips {
-		base, err := s.plain.MergeBase(ctx, t.Head, tip)
-		if err != nil {
-			return "", err
-		}
-		if base == "" {
-			continue
-		}
-		if stay, err := s.stay(ctx, before.Twin, base, t); stay || err != nil {
-			return before.Twin, err
-		}
-		return base, nil
+	anew := ""
+	for i := 0; i < len(tips) && anew == "" && err == nil; i++ {
+		anew, err = s.plain.MergeBase(ctx, t.Head, tips[i])
 	}
-	return "", err
-}
-
-// stay reports whether HEAD alone came to a history that was made anew: no file has anything of what that history changed in what the
-// chain of a twin began with.
-func (s *Store) stay(ctx context.Context, twin, anew string, t Taken) (bool, error) {
-	chain, err := s.chain(ctx, twin)
+	if anew == "" || err != nil {
+		return "", err
+	}
+	chain, err := s.chain(ctx, before.Twin)
 	if err != nil || len(chain) == 0 {
-		return false, err
+		return "", err
 	}
 	brought, err := s.objects.ChangedPaths(ctx, chain[len(chain)-1].id, anew)
 	if err != nil || len(brought) == 0 {
-		return false, err
+		return anew, err
 	}
-	changed, err := s.objects.ChangedPaths(ctx, twin, t.Snapshot)
-	return !slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(changed, path) }), err
+	changed, err := s.objects.ChangedPaths(ctx, before.Twin, t.Snapshot)
+	if slices.ContainsFunc(brought, func(path string) bool { return slices.Contains(changed, path) }) {
+		return anew, err
+	}
+	return before.Twin, err
 }
 
 // WithTree returns the newest state of a chain that has the files of a commit, "" for none.
