@@ -180,10 +180,10 @@ func send(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	}
 	claimed := false
 	last := func() error {
-		if _, err := t.recall(ctx); err != nil { // the CLI has ended since: the next one gets the prompt
-			return err
-		}
 		if o.claim != nil {
+			if _, err := t.recall(ctx); err != nil { // the CLI has ended since: the next one gets the prompt
+				return err
+			}
 			if err := o.claim(t.before.number); err != nil {
 				return err
 			}
