@@ -208,7 +208,9 @@ func TestASenderOutlivesTheCLI(t *testing.T) {
 	held := "touch " + w.root + "/typed; until test -e " + w.root + "/go_on; do sleep 0.05; done"
 	var sender, recovered output
 	var both sync.WaitGroup
-	both.Go(func() { sender = w.pawWith([]string{"PAW_TEST_AT=typed", "PAW_TEST_DO=" + held}, "__kept", "shop", "one") })
+	both.Go(func() {
+		sender = w.pawWith([]string{"PAW_TEST_AT=typed", "PAW_TEST_DO=" + held}, "__kept", "shop", "one")
+	})
 	w.awaitFile(filepath.Join(w.root, "typed"))
 	first := *w.agent("one").PID
 	_ = syscall.Kill(first, syscall.SIGKILL)

@@ -41,15 +41,17 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 
 // paste pastes the prompt and waits until it shows in the box.
 func (t *sender) paste(ctx context.Context) error {
+	unknown, err := "", error(nil)
+	if t.unknown() {
+		if unknown, err = t.written(ctx); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotTyped, err)
+		}
+	}
 	t.before.begin(t.Agent)
 	t.lastTyped() // read before the prompt takes its place
 	t.leave()
 	t.long = time.Duration(len(t.text)/bytesASecond) * time.Second
 	wasEmpty := t.ready.Box && t.screen.Box == cli.BoxEmpty
-	unknown := ""
-	if t.unknown() {
-		unknown = t.written(ctx)
-	}
 	if err := t.pasteParts(ctx); err != nil {
 		return err
 	}

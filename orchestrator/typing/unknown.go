@@ -11,6 +11,7 @@ import (
 	"paw/config/display"
 	"paw/config/lazyregexp"
 	"paw/config/poll"
+	"paw/orchestrator/app"
 	"paw/orchestrator/cli"
 )
 
@@ -58,9 +59,9 @@ func (t *sender) goOn() (cli.Screen, error) {
 const scrollback = 1000
 
 // written returns what the CLI has written last: its screen, and what a prompt of many lines has scrolled off it.
-func (t *sender) written(ctx context.Context) string {
-	text, _ := t.client.CaptureTail(ctx, t.program.Pane, scrollback) // without an answer nothing is read, and nothing confirmed
-	return text
+func (t *sender) written(ctx context.Context) (string, error) {
+	text, err := t.client.CaptureTail(ctx, t.program.Pane, scrollback)
+	return text, app.TmuxError(err)
 }
 
 // awaitEcho waits until the prompt can be read, more often than before: an input box shows what is pasted, a list of answers does
@@ -69,7 +70,7 @@ func (t *sender) written(ctx context.Context) string {
 func (t *sender) awaitEcho(ctx context.Context, before string) error {
 	now, since := "", t.App.Now()
 	if poll.Until(ctx, poll.Tick, pastePatience+t.long, func() bool {
-		if text := t.written(ctx); text != now {
+		if text, err := t.written(ctx); err == nil && text != now {
 			now, since = text, t.App.Now()
 		}
 		end, part := echoed(before, now, t.text)
