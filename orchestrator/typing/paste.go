@@ -41,8 +41,9 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 
 // paste pastes the prompt and waits until it shows in the box.
 func (t *sender) paste(ctx context.Context) error {
-	unknown, err := "", error(nil)
+	unknown := ""
 	if t.unknown() {
+		var err error
 		if unknown, err = t.written(ctx); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotTyped, err)
 		}
