@@ -73,8 +73,8 @@ func (r router) runThere(cmd *cobra.Command, h *app.App, host hosts.Host, words 
 	return unconfirmed(name, err, endedThere(code, err))
 }
 
-// unconfirmed is what has become of a command on a host, as ended tells it; a prompt or an answer whose connection was lost may have
-// arrived, as one that a CLI of this machine has not confirmed.
+// unconfirmed returns ended, the error of a command that ran on a host. If err says that the connection was lost while a prompt or an
+// answer was sent, its exit code is that of one that the CLI has not confirmed: it may have arrived.
 func unconfirmed(command string, err, ended error) error {
 	var lost *hosts.NotReached
 	e, ok := errors.AsType[*errs.Error](ended)

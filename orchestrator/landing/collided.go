@@ -54,7 +54,8 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 }
 
 // outOfConflict returns the command that leads out of a conflict: the agent resolves it or, where its git has nothing to merge, the user
-// merges its branch, with what the target has left of it. instead is what claims returns: the prompt for the agent says it.
+// merges its branch. found is what lands: if the target was reset to before commits that the branch has, a note says that a merge brings
+// them back. instead is what claims returns.
 func (w work) outOfConflict(ctx context.Context, t target, src *source, found *lands, instead string) string {
 	has, err := w.Repo.Objects().Contains(ctx, src.Head, t.tip)
 	if w.Session.Host != "" || instead != "" || !has || err != nil {

@@ -272,7 +272,7 @@ type PaneWriter struct {
 	Panes observe.AskPanes
 	// Ready returns the program of an agent, and an error if it takes no typed input now.
 	Ready func(ctx context.Context, s *session.Session, w *session.Agent) (tmux.Program, error)
-	// Give types a prompt to that program, and reports whether it has arrived; step is what has been done once it is typed. The error is
-	// ErrNotTyped when nothing has reached the pane. The caller has the agent's prompt lock.
+	// Give types a prompt to that program, and reports whether it has arrived. step is the name of the App.Step that it calls once the
+	// prompt is typed. The error is ErrNotTyped if nothing has reached the pane. The caller holds the agent's prompt lock.
 	Give func(ctx context.Context, a app.Agent, to tmux.Program, prompt, step string) (arrived bool, err error)
 }

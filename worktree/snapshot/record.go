@@ -157,7 +157,8 @@ func (l *Look) behindLink(name string) bool {
 	return false
 }
 
-// tree returns the tree of the files. same reports whether it is that of the last snapshot, so that nothing was recorded.
+// tree returns the id of the git tree that has the files of the worktree. same says that no file has changed since the last snapshot: it
+// is that one's tree, and no git has run.
 func (r *recording) tree(ctx context.Context) (tree string, same bool, err error) {
 	if r.same() {
 		r.notSaved = r.special

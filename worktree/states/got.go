@@ -57,7 +57,7 @@ func (s *Store) got(ctx context.Context, twin string, since moves, made map[stri
 	return s.join(ctx, twin, other, t)
 }
 
-// stays returns the moves of HEAD since it was last at a commit that has not another one: what brought that before then is gone.
+// stays returns the moves of HEAD since the last one to a commit that does not contain head: a merge of head before that was taken back.
 func (s *Store) stays(ctx context.Context, all moves, head string) (moves, error) {
 	for i, one := range slices.Backward(all) {
 		if one.is == head || one.is == one.was || one.makes() { // what is made has what was before it

@@ -285,9 +285,9 @@ func (s *Store) back(ctx context.Context, before State, t Taken) (string, error)
 	return twin, nil
 }
 
-// wentBack returns what the files went back to with HEAD, which is now a commit that it had: the newest state of the chain with
-// the same files, or a commit that the chain has got, where all that the state had beside it is gone. It is "" for neither: the files
-// may have been edited, or rebased, to what they were.
+// wentBack returns where the chain goes on after a move of HEAD to one of its ancestors that moved the files, too, as git reset --hard does:
+// at the newest state with the same files, or at HEAD itself, if the chain has got that commit of another branch and no file is left of what
+// the state before had changed in it. It is "" for other moves, as by git reset --soft, which moves no file.
 func (s *Store) wentBack(ctx context.Context, chain []line, before State, t Taken) (string, error) {
 	if before.Head == "" {
 		return "", nil

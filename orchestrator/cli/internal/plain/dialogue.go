@@ -44,8 +44,8 @@ type Dialogue struct {
 	leave    bool
 }
 
-// NewDialogue opens a dialogue, which shows nothing yet. Close gives the terminal back. Without a terminal nobody types anything, and
-// Talk ends with the last of the prompts that were given.
+// NewDialogue opens a dialogue, which shows nothing yet. Close restores the mode of the terminal. If in is no terminal, nothing is read
+// from it, and Talk returns after the last prompt that it was given.
 func NewDialogue(name string, r *Record, in io.Reader, out io.Writer) *Dialogue {
 	d := &Dialogue{terminal: openTerminal(in, out), Name: name, Record: r, turn: &Turn{}, stop: make(chan struct{}), Orders: make(chan func())}
 	if d.raw {

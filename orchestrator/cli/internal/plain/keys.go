@@ -137,7 +137,7 @@ type terminal struct {
 	close func()
 }
 
-// IsTerminal reports whether somebody can type there.
+// IsTerminal reports whether in is a terminal, not a pipe or a file.
 func IsTerminal(in io.Reader) bool {
 	f, ok := in.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
