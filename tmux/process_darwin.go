@@ -36,5 +36,5 @@ func parentOf(pid int) int {
 // HasRead returns true: it cannot be told.
 func (p Program) HasRead() bool { return true }
 
-// Echoes returns false: it cannot be told.
-func (p Program) Echoes() bool { return false }
+// Hides returns false: it cannot be told.
+func (p Program) Hides() bool { return false }

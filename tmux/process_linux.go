@@ -66,15 +66,15 @@ func (p Program) HasRead() (read bool) {
 	return read || err != nil
 }
 
-// Echoes reports whether the terminal itself shows what is typed, as for a program that reads lines or does not read yet; false
-// where that cannot be told.
-func (p Program) Echoes() (echoes bool) {
+// Hides reports whether the terminal itself shows nothing of what is typed, as for a program that draws its input; false where that
+// cannot be told.
+func (p Program) Hides() (hides bool) {
 	_ = p.terminal(func(fd int) error {
 		mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-		echoes = err == nil && mode.Lflag&unix.ECHO != 0
+		hides = err == nil && mode.Lflag&unix.ECHO == 0
 		return err
 	})
-	return echoes
+	return hides
 }
 
 // terminal opens the terminal that the program reads.

@@ -29,11 +29,11 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 	if err := last(); err != nil {
 		return t.removePrompt(context.WithoutCancel(ctx), err)
 	}
-	echoes := t.program.Echoes()
+	hid := t.program.Hides()
 	if err := t.enter(ctx, "the prompt was typed, and not sent"); err != nil || !t.unknown() {
 		return err
 	}
-	if read, then := awaitRead(context.WithoutCancel(ctx), t.program, pastePatience); !read || then != echoes {
+	if read, hides := awaitRead(context.WithoutCancel(ctx), t.program, pastePatience); !read || hides && !hid {
 		return t.unconfirmed("the prompt was typed, and nothing says that its program has read it") // who loads may drop what the terminal echoed
 	}
 	return nil
@@ -94,19 +94,20 @@ const (
 	readFor      = 50 * time.Millisecond // how long nothing may wait in the terminal: the kernel is late on a busy machine
 )
 
-// awaitRead waits until a program has read all that was typed, and reports whether it has, and whether its terminal echoed then.
-func awaitRead(ctx context.Context, p tmux.Program, patience time.Duration) (read, echoes bool) {
+// awaitRead waits until a program has read all that was typed, and reports whether it has, and whether its terminal
+// hid then what is typed. A program that has ended has read it.
+func awaitRead(ctx context.Context, p tmux.Program, patience time.Duration) (read, hides bool) {
 	var since time.Time
 	read = poll.Until(ctx, poll.Tick, patience, func() bool {
 		switch {
 		case !p.HasRead():
 			since = time.Time{}
 		case since.IsZero():
-			since, echoes = time.Now(), p.Echoes()
+			since, hides = time.Now(), p.Hides()
 		}
 		return !since.IsZero() && time.Since(since) > readFor
 	})
-	return read, echoes
+	return read, hides
 }
 
 // pasteParts pastes the prompt in the parts that the CLI takes, and no more at once than a terminal
