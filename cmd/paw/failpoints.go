@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,7 +31,7 @@ func init() {
 		nth, _ = strconv.Atoi(n)
 	}
 	at := os.Getenv("PAW_TEST_AT")
-	if len(os.Args) < 2 || os.Args[1] != "hook" && os.Args[1] != "__acp" { // which pass the variable on, to what does their work
+	if len(os.Args) < 2 || !slices.Contains([]string{"hook", "__acp", "demo-agent"}, os.Args[1]) { // which pass the variable on, to what does their work
 		os.Unsetenv("PAW_TEST_AT") // the command between the steps must not run it again
 	}
 	file := os.Getenv("PAW_TEST_STEPS")
