@@ -233,6 +233,9 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 		}
 		m.anew = m.anew || is[key] != main[key] && m.pasts[there].writes[last] != unknown // a rebase has made anew what main has taken out
 	}
+	for _, key := range differ(is, main) {
+		m.anew = m.anew || len(a.now.writes[key]) == 0 // as a commit of others that the agent has amended
+	}
 	m.committed(a, from, m.pasts[there])
 	return true
 }

@@ -142,18 +142,25 @@ func (s *Store) Foreign(ctx context.Context, l Lands, tree string, also map[stri
 		return nil, err
 	}
 	changed, err := s.objects.ChangedPaths(ctx, l.Tip, tree)
-	foreign := slices.DeleteFunc(changed, func(path string) bool { return own[path] || also[path] })
-	if len(foreign) == 0 || err != nil {
+	if err != nil {
 		return nil, err
+	}
+	return s.beyondWork(ctx, l, own, slices.DeleteFunc(changed, func(path string) bool { return also[path] }))
+}
+
+// beyondWork is Beyond for the work that a landing brings.
+func (s *Store) beyondWork(ctx context.Context, l Lands, own map[string]bool, paths []string) ([]string, error) {
+	if paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return own[path] }); len(paths) == 0 {
+		return nil, nil
 	}
 	base, err := s.objects.MergeBase(ctx, l.Stands, l.State)
 	if len(l.Left) > 0 && len(l.Steps) > 0 {
 		base = l.Steps[0].From
 	}
 	if err != nil || base == "" {
-		return foreign, err
+		return paths, err
 	}
-	return s.Beyond(ctx, own, base, foreign, l.Tip, l.State)
+	return s.Beyond(ctx, own, base, paths, l.Tip, l.State)
 }
 
 // Beyond returns those of some paths that are none of an agent's own, also not by another name that one of the sides has given them since a

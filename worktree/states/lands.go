@@ -1,6 +1,7 @@
 package states
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -67,17 +68,21 @@ func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 	if err != nil || l.None() {
 		return l, err
 	}
-	if !l.Nothing && len(l.Conflicts) == 0 {
-		if kept, err := s.kept(ctx, l); !kept || err != nil {
+	kept := false
+	if len(l.Conflicts) == 0 {
+		if kept, err = s.kept(ctx, l); !kept && !l.Nothing || err != nil {
 			return l, err
 		}
 	}
 	whole, err := s.whole(ctx, l)
-	if err != nil || whole == "" {
-		return l, err
-	}
-	if err = s.standFor(ctx, &l, map[string]string{whole: q.Tip}); err == nil {
-		err = s.merge(ctx, &l)
+	switch {
+	case err != nil:
+	case whole != "":
+		if err = s.standFor(ctx, &l, map[string]string{whole: q.Tip}); err == nil {
+			err = s.merge(ctx, &l)
+		}
+	case kept:
+		err = s.oneByOne(ctx, &l)
 	}
 	return l, err
 }
@@ -224,7 +229,9 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	case len(l.Left) == 0 && onto == l.Stands && s.follows(l):
 		l.Tree, err = s.objects.TreeOf(ctx, l.State)
 	case len(l.Left) == 0:
-		l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, l.State)
+		if l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, l.State); err == nil {
+			err = s.keepForeign(ctx, l, onto)
+		}
 	default:
 		l.Merged, err = s.steps(ctx, l, onto)
 	}
@@ -236,6 +243,24 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	}
 	changes, err := s.objects.ChangesBetween(ctx, l.Tip, l.Tree)
 	l.Nothing = len(changes) == 0
+	return err
+}
+
+// keepForeign resolves conflicts in paths that no work has changed: the branch keeps them as they are.
+func (s *Store) keepForeign(ctx context.Context, l *Lands, onto string) error {
+	if len(l.Conflicts) == 0 {
+		return nil
+	}
+	own, err := s.Paths(ctx, l.Ahead)
+	if err != nil {
+		return err
+	}
+	foreign, err := s.beyondWork(ctx, *l, own, l.Conflicts)
+	if len(foreign) == 0 || err != nil {
+		return err
+	}
+	l.Conflicts = slices.DeleteFunc(l.Conflicts, func(path string) bool { return slices.Contains(foreign, path) })
+	l.Tree, err = s.objects.TreeWith(ctx, l.Tree, onto, foreign)
 	return err
 }
 
@@ -263,6 +288,19 @@ func (s *Store) kept(ctx context.Context, l Lands) (bool, error) {
 	}
 	own, err := s.Paths(ctx, l.Ahead)
 	return slices.ContainsFunc(differ, func(path string) bool { return own[path] && !slices.Contains(changed, path) }), err
+}
+
+// oneByOne merges the steps one after the other, where that conflicts in nothing.
+func (s *Store) oneByOne(ctx context.Context, l *Lands) error {
+	onto := cmp.Or(l.Onto, l.Tip)
+	merged, err := s.steps(ctx, l, onto)
+	if len(merged.Conflicts) > 0 || err != nil {
+		return err
+	}
+	l.Merged = merged
+	changes, err := s.objects.ChangesBetween(ctx, l.Tip, l.Tree)
+	l.Nothing = len(changes) == 0
+	return err
 }
 
 // whole returns the newest state on the way to the one that is asked about that the tip has whole: to merge it changes

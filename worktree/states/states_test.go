@@ -899,6 +899,31 @@ func TestWorkLands(t *testing.T) {
 			w.expect("merged", w.has(), "f=2 r=readme x=1")
 			w.expect("land", a.land()+" "+w.has(), "landed f=1 r=readme x=1")
 		}},
+		{"one of two commits picked by hand, which its agent has taken back", func(w *world) {
+			a := w.agent("a")
+			a.turn(files("y", "1"), "add -A", "commit -q -m y")
+			a.turn(files("x", "1"), "add -A", "commit -q -m x")
+			w.user("u", "u")
+			w.Git("cherry-pick", "a")
+			a.turn(files("x", ""))
+			w.expect("land", a.land()+" "+a.land()+" "+w.has(), "landed nothing r=readme u=u y=1")
+		}},
+		{"a conflict in a file that only others have changed, resolved by a merge", func(w *world) {
+			a, b := w.agent("a"), w.agent("b")
+			b.turn(files("y", "1"), "add -A", "commit -q -m y")
+			a.turn(files("f", "a"))
+			a.land()
+			landed := w.tip()
+			users := w.user("f", "u")
+			b.turn(nil, "rebase -q main")
+			b.land()
+			w.Git("rebase", "-q", "--onto", landed, users)
+			b.commits[0] = w.tip()
+			a.turn(files("f", "a2"))
+			a.land()
+			b.turn(nil, "merge -q --no-edit -X ours main")
+			w.expect("land", b.land()+" "+w.has(), "nothing f=a2 r=readme y=1")
+		}},
 		{"renamed on main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
 			a := w.agent("a")
