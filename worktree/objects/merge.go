@@ -70,8 +70,6 @@ func (m *Merged) explain(kind string, paths []string) {
 		for _, path := range paths {
 			m.Renamed[path] = fmt.Sprintf("%s is renamed to %s and to %s", paths[0], paths[1], paths[2])
 		}
-	case kind == "CONFLICT(directory rename unclear split)": // no file conflicts
-		m.Conflicts = append(m.Conflicts, paths...)
 	}
 }
 
@@ -163,12 +161,17 @@ func mergeFiles(dir string) []string {
 // submodule.
 func (m *Merged) messages(fields []string) []string {
 	m.Moved, m.Renamed = map[string]string{}, map[string]string{}
+	listed := len(m.Conflicts) > 0 // not where a renamed folder has no place to go to
 	for len(fields) > 0 {
 		n, err := strconv.Atoi(fields[0])
 		if err != nil || n < 0 || len(fields) < n+3 {
 			break
 		}
-		m.explain(fields[n+1], fields[1:n+1])
+		kind, paths := fields[n+1], fields[1:n+1]
+		m.explain(kind, paths)
+		if !listed && strings.HasPrefix(kind, "CONFLICT") {
+			m.Conflicts = append(m.Conflicts, paths...)
+		}
 		fields = fields[n+3:]
 	}
 	return fields
