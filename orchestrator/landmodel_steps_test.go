@@ -236,6 +236,7 @@ func (m *landModel) bringIn(a *modelAgent, branch string, args ...string) bool {
 	for _, key := range differ(is, main) {
 		m.anew = m.anew || len(a.now.writes[key]) == 0 // as a commit of others that the agent has amended
 	}
+	m.anew = m.anew || len(a.now.files.renamed(m.readFiles(m.repo))) > 0
 	m.committed(a, from, m.pasts[there])
 	return true
 }
