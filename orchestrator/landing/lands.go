@@ -1,7 +1,6 @@
 package landing
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -9,7 +8,6 @@ import (
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/turns"
-	"paw/worktree/objects"
 	"paw/worktree/states"
 )
 
@@ -25,7 +23,7 @@ type lands struct {
 // brings what the branch has reverted.
 func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*lands, error) {
 	l := &lands{}
-	q := states.Question{Dir: t.place(w.Repo), Tip: t.tip, State: twin, Landed: func(ctx context.Context, a states.Ahead) (map[string]string, error) {
+	q := states.Question{Dir: t.place(w.Repo), Tip: t.tip, State: twin, Landed: func(ctx context.Context, a states.Ahead) ([]states.Landed, error) {
 		return w.named(ctx, t, a)
 	}, Had: func(ctx context.Context, commit string) (bool, error) { return w.had(ctx, t, commit) }}
 	for _, one := range w.Session.Landings {
@@ -134,96 +132,41 @@ func (w work) had(ctx context.Context, t target, commit string) (bool, error) {
 }
 
 // named finds landings of a branch that the graph does not know to be there, and that a commit there
-// names: they were amended, rebased or squashed.
-func (w work) named(ctx context.Context, t target, a states.Ahead) (map[string]string, error) {
-	found := map[string]string{}
+// names: they were amended, rebased or squashed. One of several commits counts if the branch has not dropped any of them.
+func (w work) named(ctx context.Context, t target, a states.Ahead) (found []states.Landed, err error) {
 	all, err := w.landingsIn(t.branch)
 	asked := func(one *Stand) bool { return a.Has(one.Twin) || slices.Contains(a.Later, one.Twin) }
 	if !slices.ContainsFunc(all, asked) || err != nil {
-		return found, err
-	}
-	all = slices.DeleteFunc(all, func(one *Stand) bool { return one.undone() || !one.there(ctx, w.Repo.Objects()) })
-	if len(all) == 0 {
-		return found, nil
-	}
-	named, _, err := w.Repo.States().Mentioned(ctx, t.tip, all[0].Before)
-	if err != nil {
 		return nil, err
 	}
-	for i, one := range all {
+	o := w.Repo.Objects()
+	all = slices.DeleteFunc(all, func(one *Stand) bool { return one.undone() || !one.there(ctx, o) })
+	if len(all) == 0 {
+		return nil, nil
+	}
+	named, _, err := w.Repo.States().Mentioned(ctx, t.tip, all[0].Before)
+	for _, one := range all {
+		if err != nil {
+			return nil, err
+		}
 		if one.tip, one.Commit = t.tip, named[one.short()]; one.Commit == "" || !asked(one) {
 			continue
 		}
-		earlier, err := w.Repo.Objects().Contains(ctx, one.Before, one.Commit) // then it names an earlier landing of the same state
-		if earlier || err != nil {
-			if err != nil {
-				return nil, err
-			}
+		var earlier bool
+		if earlier, err = o.Contains(ctx, one.Before, one.Commit); earlier || err != nil { // then it names an earlier landing of the same state
 			continue
 		}
-		if one.less, err = w.namesLess(ctx, t, a, one, all[:i]); err != nil {
-			return nil, err
+		var lacks []string
+		if one.As == string(Commits) {
+			if err = one.remade(ctx, o); err == nil && one.fewer {
+				lacks, err = w.Repo.States().Lacks(ctx, t.place(w.Repo), one.Before, one.After, one.Commit)
+			}
 		}
-		if !one.less {
-			found[one.Twin] = one.Commit
-		}
-	}
-	return found, nil
-}
-
-// namesLess reports whether the commit that names a landing has not all of the work that led to it: the branch has dropped some commits of the
-// landing, or what of the agent was in it before, in an earlier landing or a commit of the worktree.
-func (w work) namesLess(ctx context.Context, t target, a states.Ahead, one *Stand, earlier []*Stand) (bool, error) {
-	o, from := w.Repo.Objects(), one.Before
-	if one.As == string(Commits) {
-		if err := one.remade(ctx, o); err != nil {
-			return false, err
+		if len(lacks) == 0 && err == nil {
+			found = append(found, states.Landed{Twin: one.Twin, Before: one.Before, After: one.After, Commit: one.Commit})
 		}
 	}
-	var commits, before []string
-	for _, step := range a.Steps {
-		if step.Commit != "" {
-			commits = append(commits, step.Commit)
-		}
-	}
-	had, err := w.Repo.States().In(ctx, commits, one.Before)
-	if err != nil {
-		return false, err
-	}
-	for _, commit := range commits {
-		if had[commit] {
-			before = append(before, commit)
-		}
-	}
-	for _, landing := range earlier {
-		if landing.TurnSession == one.TurnSession && (landing.less || landing.Commit == "") {
-			before = append(before, landing.After)
-		}
-	}
-	in, err := w.Repo.States().In(ctx, before, t.tip)
-	if err != nil {
-		return false, err
-	}
-	if slices.ContainsFunc(before, func(commit string) bool { return !in[commit] }) {
-		if from, err = o.MergeBase(ctx, one.Before, t.tip); err != nil {
-			return false, err
-		}
-	} else if !one.fewer {
-		return false, nil
-	}
-	lacks, err := lacksOf(ctx, o, t.place(w.Repo), cmp.Or(from, one.Before), one.After, one.Commit)
-	return len(lacks) > 0, err
-}
-
-// lacksOf returns the paths in which a commit has not all of what changed from one commit to another. Files in which the two
-// conflict count as there: they were changed since. The attributes in dir apply.
-func lacksOf(ctx context.Context, o *objects.Store, dir, from, to, commit string) ([]string, error) {
-	merged, err := o.MergeTrees(ctx, dir, from, commit, to)
-	if err != nil {
-		return nil, err
-	}
-	lacks, err := o.ChangedPaths(ctx, commit, merged.Tree)
-	return slices.DeleteFunc(lacks, func(path string) bool { return slices.Contains(merged.Conflicts, path) }), err
+	return found, err
 }
 
 // keepIgnored keeps files of the branch that only look deleted: the agent landed them without ever

@@ -39,7 +39,6 @@ type Stand struct {
 
 	tip   string // tip of the branch, "" if the branch is gone
 	fewer bool   // not all commits of a landing of several are in Made
-	less  bool   // Commit has not all of the work that had landed by then
 }
 
 // stands reports whether the history of the branch has the landing, also if it was reverted.

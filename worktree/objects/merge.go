@@ -37,6 +37,7 @@ type Merged struct {
 	Tree      string   // id of the merged tree; conflicting files have markers
 	Conflicts []string // conflicting paths; none after a clean merge
 	Beside    []string // those of them that are a file on one side and a folder on the other
+	Places    []string // those of them that git lists no file of: a renamed folder has no place to go to
 
 	Moved   map[string]string // conflicting paths that no side has: the name that a side has, in a folder that the other one has renamed
 	Renamed map[string]string // conflicting paths that each side has renamed: what git says of the names
@@ -161,7 +162,7 @@ func mergeFiles(dir string) []string {
 // submodule.
 func (m *Merged) messages(fields []string) []string {
 	m.Moved, m.Renamed = map[string]string{}, map[string]string{}
-	listed := len(m.Conflicts) > 0 // not where a renamed folder has no place to go to
+	listed := len(m.Conflicts) > 0
 	for len(fields) > 0 {
 		n, err := strconv.Atoi(fields[0])
 		if err != nil || n < 0 || len(fields) < n+3 {
@@ -170,7 +171,7 @@ func (m *Merged) messages(fields []string) []string {
 		kind, paths := fields[n+1], fields[1:n+1]
 		m.explain(kind, paths)
 		if !listed && strings.HasPrefix(kind, "CONFLICT") {
-			m.Conflicts = append(m.Conflicts, paths...)
+			m.Conflicts, m.Places = append(m.Conflicts, paths...), append(m.Places, paths...)
 		}
 		fields = fields[n+3:]
 	}

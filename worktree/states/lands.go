@@ -1,9 +1,7 @@
 package states
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"paw/worktree/objects"
@@ -22,8 +20,11 @@ type Question struct {
 	// Once are twins that have landed once. Landed finds those of them that the tip does not have in the
 	// graph and that a commit of it names; nil finds none.
 	Once   []string
-	Landed func(context.Context, Ahead) (map[string]string, error)
+	Landed func(context.Context, Ahead) ([]Landed, error)
 }
+
+// Landed is a landing of a twin that made After of Before. A branch has it as Commit.
+type Landed struct{ Twin, Before, After, Commit string }
 
 // Lands is the answer: a tree that has the work of the state and nothing else.
 type Lands struct {
@@ -35,6 +36,9 @@ type Lands struct {
 	Gone           []string // Left as it was then
 	Clean          string   // the newest twin that has nothing of Gone, "" for none
 	Nothing        bool     // the branch has all of the state
+
+	there map[string]bool // ends of steps that landings brought whose commits were made anew
+	apart bool            // some of them are not in Steps, and steps before them are
 }
 
 // Lands merges a state with a tip.
@@ -54,12 +58,9 @@ func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 		err = s.lookAtByHand(ctx, &l)
 	}
 	if err == nil && q.Landed != nil && len(l.Steps) > 0 {
-		var found map[string]string
+		var found []Landed
 		if found, err = q.Landed(ctx, l.Ahead); err == nil {
-			if len(l.Gone) > 0 { // others may have what was left
-				maps.DeleteFunc(found, func(twin, _ string) bool { return !l.onTheWay(twin) })
-			}
-			err = s.standFor(ctx, &l, found)
+			err = s.standForLanded(ctx, &l, found)
 		}
 	}
 	if err == nil {
@@ -82,7 +83,7 @@ func (s *Store) Lands(ctx context.Context, q Question) (l Lands, err error) {
 			err = s.merge(ctx, &l)
 		}
 	case kept:
-		err = s.oneByOne(ctx, &l)
+		err = s.takeBack(ctx, &l)
 	}
 	return l, err
 }
@@ -97,7 +98,8 @@ func (s *Store) look(ctx context.Context, l *Lands) error {
 	if err != nil {
 		return err
 	}
-	l.Ahead = all[0]
+	l.Ahead, l.apart = all[0], false
+	l.leaveThere()
 	for i, twin := range l.Once {
 		if slices.ContainsFunc(l.Steps, func(step Step) bool { return all[i+1].Has(step.To) }) {
 			l.Later = append(l.Later, twin)
@@ -201,6 +203,68 @@ func (s *Store) standFor(ctx context.Context, l *Lands, commits map[string]strin
 	return s.standOn(ctx, l, parents)
 }
 
+// standForLanded looks again, with landings whose commits were made anew. Where the branch has dropped earlier ones, it has only
+// the steps that each of them brought.
+func (s *Store) standForLanded(ctx context.Context, l *Lands, found []Landed) error {
+	if len(l.Gone) > 0 { // others may have what was left
+		found = slices.DeleteFunc(found, func(one Landed) bool { return !l.onTheWay(one.Twin) })
+	}
+	var twins []string
+	brought, whole := map[string]bool{}, map[string]string{}
+	for _, one := range found {
+		twins = append(twins, one.Twin)
+		its, err := s.Ahead(ctx, one.Before, one.Twin)
+		if err != nil {
+			return err
+		}
+		for _, step := range its[0].Steps {
+			brought[step.To] = true
+		}
+	}
+	all, err := s.Ahead(ctx, l.Stands, twins...)
+	if err != nil {
+		return err
+	}
+	for i, one := range found {
+		var lacks []string
+		if slices.ContainsFunc(all[i].Steps, func(step Step) bool { return !brought[step.To] }) {
+			from, err := s.plain.MergeBase(ctx, one.Before, l.Tip)
+			if err != nil {
+				return err
+			}
+			if lacks, err = s.Lacks(ctx, l.Dir, from, one.After, one.Commit); err != nil {
+				return err
+			}
+		}
+		if len(lacks) == 0 {
+			whole[one.Twin] = one.Commit
+		}
+	}
+	l.there = brought
+	if err = s.standFor(ctx, l, whole); err == nil {
+		l.leaveThere()
+	}
+	return err
+}
+
+// Lacks returns the paths in which a commit has not all of what changed from one commit to another. Files in which the two conflict count as
+// there: they were changed since. The attributes in dir apply.
+func (s *Store) Lacks(ctx context.Context, dir, from, to, commit string) ([]string, error) {
+	merged, err := s.plain.MergeTrees(ctx, dir, from, commit, to)
+	if err != nil {
+		return nil, err
+	}
+	lacks, err := s.plain.ChangedPaths(ctx, commit, merged.Tree)
+	return slices.DeleteFunc(lacks, func(path string) bool { return slices.Contains(merged.Conflicts, path) }), err
+}
+
+// leaveThere takes out the steps that landings brought.
+func (l *Lands) leaveThere() {
+	all := len(l.Steps)
+	l.Steps = slices.DeleteFunc(l.Steps, func(step Step) bool { return l.there[step.To] })
+	l.apart = l.apart || len(l.Steps) < all
+}
+
 // standOn looks again, from a commit with the files of the tip and some more parents.
 func (s *Store) standOn(ctx context.Context, l *Lands, parents []string) (err error) {
 	if len(parents) < 2 {
@@ -226,9 +290,9 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	case err != nil:
 	case len(l.Steps) == 0 && (l.Root == "" || len(l.Left) > 0):
 		l.Tree, err = s.objects.TreeOf(ctx, onto)
-	case len(l.Left) == 0 && onto == l.Stands && s.follows(l):
+	case len(l.Left) == 0 && !l.apart && onto == l.Stands && s.follows(l):
 		l.Tree, err = s.objects.TreeOf(ctx, l.State)
-	case len(l.Left) == 0:
+	case len(l.Left) == 0 && !l.apart:
 		if l.Merged, err = s.objects.MergeTree(ctx, l.Dir, onto, l.State); err == nil {
 			err = s.keepForeign(ctx, l, onto)
 		}
@@ -246,7 +310,7 @@ func (s *Store) merge(ctx context.Context, l *Lands) (err error) {
 	return err
 }
 
-// keepForeign resolves conflicts in paths that no work has changed: the branch keeps them as they are.
+// keepForeign resolves conflicts in files that no work has changed: the branch keeps them as they are.
 func (s *Store) keepForeign(ctx context.Context, l *Lands, onto string) error {
 	if len(l.Conflicts) == 0 {
 		return nil
@@ -256,6 +320,7 @@ func (s *Store) keepForeign(ctx context.Context, l *Lands, onto string) error {
 		return err
 	}
 	foreign, err := s.beyondWork(ctx, *l, own, l.Conflicts)
+	foreign = slices.DeleteFunc(foreign, func(path string) bool { return slices.Contains(l.Places, path) })
 	if len(foreign) == 0 || err != nil {
 		return err
 	}
@@ -290,11 +355,34 @@ func (s *Store) kept(ctx context.Context, l Lands) (bool, error) {
 	return slices.ContainsFunc(differ, func(path string) bool { return own[path] && !slices.Contains(changed, path) }), err
 }
 
-// oneByOne merges the steps one after the other, where that conflicts in nothing.
-func (s *Store) oneByOne(ctx context.Context, l *Lands) error {
-	onto := cmp.Or(l.Onto, l.Tip)
-	merged, err := s.steps(ctx, l, onto)
-	if len(merged.Conflicts) > 0 || err != nil {
+// takeBack merges the steps since the newest commit that was got one after the other: one may have taken back what an earlier one had
+// changed, and the branch has by a commit that was picked by hand. Where that conflicts, the merge stays as it is.
+func (s *Store) takeBack(ctx context.Context, l *Lands) error {
+	since := l.Steps
+	for i, step := range l.Steps {
+		if step.Got != "" {
+			since = l.Steps[i+1:]
+		}
+	}
+	if len(since) < 2 || l.Onto != "" && l.Onto != l.Tip {
+		return nil
+	}
+	from := since[0].From
+	own, err := s.Paths(ctx, Ahead{Steps: since})
+	if err != nil {
+		return err
+	}
+	differ, err := s.objects.ChangedPaths(ctx, l.Tree, l.State)
+	if err != nil || !slices.ContainsFunc(differ, func(path string) bool { return own[path] }) {
+		return err
+	}
+	merged, err := s.objects.MergeTree(ctx, l.Dir, l.Stands, from)
+	if err != nil || len(merged.Conflicts) > 0 {
+		return err
+	}
+	later := *l
+	later.Steps = since
+	if merged, err = s.steps(ctx, &later, merged.Tree); err != nil || len(merged.Conflicts) > 0 {
 		return err
 	}
 	l.Merged = merged

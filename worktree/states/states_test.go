@@ -36,7 +36,9 @@ type worker struct {
 
 	others  map[string]string // states of other agents, by commit
 	once    []string          // twins that have landed
-	commits []string          // and the commits in which they did
+	befores []string          // on top of which commits
+	afters  []string          // and as which
+	commits []string          // which main has as these
 }
 
 func newWorld(t *testing.T) *world {
@@ -136,11 +138,10 @@ func (a *worker) lands(twin string) Lands {
 }
 
 // landed finds the landings whose commits main has.
-func (a *worker) landed(_ context.Context, ahead Ahead) (map[string]string, error) {
-	found := map[string]string{}
+func (a *worker) landed(_ context.Context, ahead Ahead) (found []Landed, err error) {
 	for i, twin := range a.once {
 		if (ahead.Has(twin) || slices.Contains(ahead.Later, twin)) && strings.Contains(a.w.Git("rev-list", "main"), a.commits[i]) {
-			found[twin] = a.commits[i]
+			found = append(found, Landed{twin, a.befores[i], a.afters[i], a.commits[i]})
 		}
 	}
 	return found, nil
@@ -169,7 +170,8 @@ func (a *worker) land(twins ...string) string {
 	if err != nil {
 		a.w.T.Fatal(err)
 	}
-	a.once, a.commits = append(a.once, twin), append(a.commits, commit)
+	a.once, a.befores = append(a.once, twin), append(a.befores, l.Tip)
+	a.afters, a.commits = append(a.afters, commit), append(a.commits, commit)
 	return "landed"
 }
 
@@ -813,9 +815,9 @@ func TestWorkLands(t *testing.T) {
 			w.user("x", "")
 			l, err := w.chains.Lands(w.T.Context(), Question{
 				Dir: w.Dir, Tip: w.tip(), State: one.Twin, Once: []string{two.Twin},
-				Landed: func(_ context.Context, a Ahead) (map[string]string, error) {
+				Landed: func(_ context.Context, a Ahead) ([]Landed, error) {
 					w.expect("later", fmt.Sprint(a.Later), fmt.Sprint([]string{two.Twin}))
-					return map[string]string{two.Twin: tip}, nil
+					return []Landed{{two.Twin, one.Head, tip, tip}}, nil
 				},
 			})
 			w.expect("land", fmt.Sprint(l.Nothing, err), "true <nil>")
@@ -923,6 +925,21 @@ func TestWorkLands(t *testing.T) {
 			a.land()
 			b.turn(nil, "merge -q --no-edit -X ours main")
 			w.expect("land", b.land()+" "+w.has(), "nothing f=a2 r=readme y=1")
+		}},
+		{"the first of two landings dropped, and the second one reverted", func(w *world) {
+			base := w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
+			a := w.agent("a")
+			a.turn(files("x", "1"))
+			a.land()
+			first := w.tip()
+			a.turn(files("y", "1", "f", "1\n2\n3\n4\n5\n6\n7\n8 a"))
+			a.land()
+			w.Git("rebase", "-q", "--onto", base, first)
+			a.commits[1] = w.tip()
+			w.Git("revert", "--no-edit", "HEAD")
+			a.turn(files("z", "1"))
+			w.expect("land", a.land()+" "+w.has(), "landed f=1\n2\n3\n4\n5\n6\n7\n8 r=readme x=1 z=1")
+			w.expect("again", a.land(), "nothing")
 		}},
 		{"renamed on main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
