@@ -10,30 +10,30 @@ import (
 
 // lookAtByHand finds a commit of the worktree that the branch has, in the history that the user sees, and notes that it stands for its twin: what
 // has become of it there since, it is no work to land.
-func (s *Store) lookAtByHand(ctx context.Context, l *Lands) error {
-	commit, err := s.newestIn(ctx, l.Tip, l.Steps)
+func (l *Lands) lookAtByHand(ctx context.Context) error {
+	commit, err := l.store.newestIn(ctx, l.Tip, l.Steps)
 	if err != nil || commit == "" {
 		return err
 	}
 	made := slices.IndexFunc(l.Steps, func(step Step) bool { return step.Commit == commit })
-	if back, err := s.keptBack(ctx, l, l.Steps[made]); back || err != nil {
+	if back, err := l.keptBack(ctx, l.Steps[made]); back || err != nil {
 		return err
 	}
-	return s.standFor(ctx, l, map[string]string{l.Steps[made].Made: commit})
+	return l.standFor(ctx, map[string]string{l.Steps[made].Made: commit})
 }
 
 // keptBack reports whether the user's git, which knows of no landing, has kept in that merge what the worktree has taken back since the last
 // one. What the user has changed since is the user's.
-func (s *Store) keptBack(ctx context.Context, l *Lands, made Step) (bool, error) {
+func (l *Lands) keptBack(ctx context.Context, made Step) (bool, error) {
 	if !slices.Contains(l.Once, l.Steps[0].From) {
 		return false, nil
 	}
-	out, err := s.plain.Home().Output(ctx, "rev-list", "--first-parent", "--ancestry-path", "--reverse", made.Commit+".."+l.Tip, "--")
+	out, err := l.store.plain.Home().Output(ctx, "rev-list", "--first-parent", "--ancestry-path", "--reverse", made.Commit+".."+l.Tip, "--")
 	if err != nil || out == "" {
 		return false, err
 	}
 	merge, landed, then := strings.Fields(out)[0], l.Steps[0].From, made.Made
-	all, err := s.objects.PathsOf(ctx, [][2]string{{landed, then}, {landed, merge}, {merge, then}, {merge, l.Tip}})
+	all, err := l.store.objects.PathsOf(ctx, [][2]string{{landed, then}, {landed, merge}, {merge, then}, {merge, l.Tip}})
 	if err != nil {
 		return false, err
 	}
@@ -99,4 +99,118 @@ func (s *Store) sideOf(ctx context.Context, twin, got string) (string, error) {
 		return "", err
 	}
 	return s.side(ctx, twin, byHand)
+}
+
+// kept reports whether the branch stays different from the state in a path that several steps have changed: an
+// earlier one may have come to the branch by hand, and a later one have taken it back.
+func (l *Lands) kept(ctx context.Context) (bool, error) {
+	if len(l.Steps) < 2 || len(l.Left) > 0 || l.follows() {
+		return false, nil
+	}
+	differ, err := l.store.objects.ChangedPaths(ctx, l.Tree, l.State)
+	if len(differ) == 0 || err != nil {
+		return false, err
+	}
+	changed, err := l.store.objects.ChangedPaths(ctx, l.Tip, l.Tree)
+	if err != nil {
+		return false, err
+	}
+	own, err := l.store.Paths(ctx, l.Ahead)
+	return slices.ContainsFunc(differ, func(path string) bool { return own[path] && !slices.Contains(changed, path) }), err
+}
+
+// whole returns the newest state on the way to the one that is asked about that the tip has whole: to merge it changes
+// nothing. A state that has put a path back as it was, while the tip has the path changed, is not one
+// of them. The result is "" for none.
+func (l *Lands) whole(ctx context.Context) (string, error) {
+	if len(l.Left) > 0 {
+		return "", nil
+	}
+	var twins []string
+	var pairs [][2]string
+	for _, step := range slices.Backward(l.Steps) {
+		for _, twin := range []string{step.To, step.Made} {
+			if twin != "" && !slices.Contains(twins, twin) {
+				twins, pairs = append(twins, twin), append(pairs, [2]string{l.Stands, twin})
+			}
+		}
+	}
+	merged, err := l.store.objects.MergePairs(ctx, l.Dir, pairs)
+	if err != nil {
+		return "", err
+	}
+	tree, err := l.store.objects.TreeOf(ctx, l.Tip)
+	for i, twin := range twins {
+		if err != nil {
+			return "", err
+		}
+		if len(merged[i].Conflicts) > 0 || merged[i].Tree != tree {
+			continue
+		}
+		var back bool
+		if back, err = l.putBack(ctx, twin); err == nil && !back {
+			return twin, nil
+		}
+	}
+	return "", err
+}
+
+// putBack reports whether the steps to a twin have changed a path and put it back as it was before,
+// while the tip has it changed.
+func (l *Lands) putBack(ctx context.Context, twin string) (bool, error) {
+	base, err := l.store.objects.MergeBase(ctx, l.Stands, twin)
+	if err != nil || base == "" {
+		return true, err
+	}
+	to := l.Ahead
+	to.Steps = to.Steps[:slices.IndexFunc(to.Steps, func(one Step) bool { return one.To == twin || one.Made == twin })+1]
+	own, err := l.store.Paths(ctx, to)
+	if err != nil {
+		return true, err
+	}
+	kept, err := l.store.objects.ChangedPaths(ctx, base, twin)
+	if err != nil {
+		return true, err
+	}
+	for _, path := range kept {
+		delete(own, path)
+	}
+	there, err := l.store.objects.ChangedPaths(ctx, base, l.Tip)
+	return slices.ContainsFunc(there, func(path string) bool { return own[path] }), err
+}
+
+// takeBack merges the steps since the newest commit that was got one after the other: one may have taken back what an earlier one had
+// changed, and the branch has by a commit that was picked by hand. Where that conflicts, the merge stays as it is.
+func (l *Lands) takeBack(ctx context.Context) error {
+	since := l.Steps
+	for i, step := range l.Steps {
+		if step.Got != "" {
+			since = l.Steps[i+1:]
+		}
+	}
+	if len(since) < 2 || l.Onto != "" && l.Onto != l.Tip {
+		return nil
+	}
+	from := since[0].From
+	own, err := l.store.Paths(ctx, Ahead{Steps: since})
+	if err != nil {
+		return err
+	}
+	differ, err := l.store.objects.ChangedPaths(ctx, l.Tree, l.State)
+	if err != nil || !slices.ContainsFunc(differ, func(path string) bool { return own[path] }) {
+		return err
+	}
+	merged, err := l.store.objects.MergeTree(ctx, l.Dir, l.Stands, from)
+	if err != nil || len(merged.Conflicts) > 0 {
+		return err
+	}
+	later := *l
+	later.Steps = since
+	if merged, err = later.steps(ctx, merged.Tree); err != nil || len(merged.Conflicts) > 0 {
+		return err
+	}
+	l.Merged = merged
+	changes, err := l.store.objects.ChangesBetween(ctx, l.Tip, l.Tree)
+	l.Nothing = len(changes) == 0
+	return err
 }

@@ -55,9 +55,9 @@ func LogSize(admin string) int64 {
 // moves are some moves of HEAD, oldest first.
 type moves []move
 
-// since returns how HEAD has moved since a state was taken, without rebases that were given up. Where that is not known, or
-// the log was rewritten since, as by git reflog expire, it is since HEAD first left the commit of the state.
-func (log headLog) since(state State) moves { return log.allSince(state).carriedOut() }
+// since returns how HEAD has moved since it was at a commit, and its log of some size, without rebases that were given up. Where that is not
+// known, or the log was rewritten since, as by git reflog expire, it is since HEAD first left the commit.
+func (log headLog) since(head string, size int64) moves { return log.allSince(head, size).carriedOut() }
 
 // carriedOut leaves out rebases that were given up: HEAD is back where it was.
 func (all moves) carriedOut() (some moves) {
@@ -78,14 +78,14 @@ func (all moves) carriedOut() (some moves) {
 	return some
 }
 
-func (log headLog) allSince(state State) moves {
+func (log headLog) allSince(head string, size int64) moves {
 	for i, one := range log.moves {
-		if one.is == state.Head && one.end == state.Log {
+		if one.is == head && one.end == size {
 			return log.moves[i+1:]
 		}
 	}
-	left := slices.IndexFunc(log.moves, func(one move) bool { return one.was == state.Head })
-	if left < 0 && len(log.moves) > 0 && log.moves[len(log.moves)-1].is == state.Head {
+	left := slices.IndexFunc(log.moves, func(one move) bool { return one.was == head })
+	if left < 0 && len(log.moves) > 0 && log.moves[len(log.moves)-1].is == head {
 		return nil
 	}
 	return log.moves[max(0, left):]

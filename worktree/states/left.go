@@ -11,17 +11,17 @@ import (
 
 // steps merges the steps that are work into a commit of the branch, one after the other, each with its begin as the base. One that is there path
 // by path is left out. What a step has made of a conflict with what it got cannot be told apart from that any more: it conflicts.
-func (s *Store) steps(ctx context.Context, l *Lands, onto string) (merged objects.Merged, err error) {
-	if merged.Tree, err = s.objects.TreeOf(ctx, onto); err != nil {
+func (l *Lands) steps(ctx context.Context, onto string) (merged objects.Merged, err error) {
+	if merged.Tree, err = l.store.objects.TreeOf(ctx, onto); err != nil {
 		return merged, err
 	}
 	for _, step := range l.Steps {
 		if step.Got != "" {
-			side, err := s.sideOf(ctx, step.From, step.Got)
+			side, err := l.store.sideOf(ctx, step.From, step.Got)
 			if err != nil {
 				return merged, err
 			}
-			both, err := s.objects.MergeTree(ctx, l.Dir, side, step.Got)
+			both, err := l.store.objects.MergeTree(ctx, l.Dir, side, step.Got)
 			if errors.Is(err, objects.ErrUnrelated) { // paw update brought it
 				continue
 			}
@@ -30,7 +30,7 @@ func (s *Store) steps(ctx context.Context, l *Lands, onto string) (merged object
 			}
 			for _, side := range []string{step.From, step.Got} {
 				var same []string
-				if same, err = s.alike(ctx, side, step.To, both.Conflicts); err != nil {
+				if same, err = l.store.alike(ctx, side, step.To, both.Conflicts); err != nil {
 					return merged, err
 				}
 				both.Conflicts = slices.DeleteFunc(both.Conflicts, func(path string) bool { return slices.Contains(same, path) })
@@ -40,38 +40,38 @@ func (s *Store) steps(ctx context.Context, l *Lands, onto string) (merged object
 			}
 			continue
 		}
-		changed, err := s.objects.ChangedPaths(ctx, step.From, step.To)
+		changed, err := l.store.objects.ChangedPaths(ctx, step.From, step.To)
 		if err != nil {
 			return merged, err
 		}
-		if same, err := s.alike(ctx, merged.Tree, step.To, changed); len(same) == len(changed) || err != nil {
+		if same, err := l.store.alike(ctx, merged.Tree, step.To, changed); len(same) == len(changed) || err != nil {
 			if err != nil {
 				return merged, err
 			}
 			continue
 		}
-		if merged, err = s.objects.MergeTrees(ctx, l.Dir, step.From, merged.Tree, step.To); err != nil || len(merged.Conflicts) > 0 {
+		if merged, err = l.store.objects.MergeTrees(ctx, l.Dir, step.From, merged.Tree, step.To); err != nil || len(merged.Conflicts) > 0 {
 			return merged, err
 		}
 	}
-	return merged, s.leaveAlike(ctx, l, onto, &merged)
+	return merged, l.leaveAlike(ctx, onto, &merged)
 }
 
 // leaveAlike keeps the paths of the branch that the state has alike: what a step did there, a later one has taken back. What only came with
 // commits that the branch has left is not taken back.
-func (s *Store) leaveAlike(ctx context.Context, l *Lands, onto string, merged *objects.Merged) error {
-	changed, err := s.objects.ChangedPaths(ctx, onto, merged.Tree)
+func (l *Lands) leaveAlike(ctx context.Context, onto string, merged *objects.Merged) error {
+	changed, err := l.store.objects.ChangedPaths(ctx, onto, merged.Tree)
 	if err != nil {
 		return err
 	}
-	same, err := s.alike(ctx, onto, l.State, changed)
+	same, err := l.store.alike(ctx, onto, l.State, changed)
 	for _, step := range l.Steps {
 		if err == nil && slices.Contains(l.Left, step.Got) {
-			same, err = s.alike(ctx, step.From, step.To, same)
+			same, err = l.store.alike(ctx, step.From, step.To, same)
 		}
 	}
 	if err == nil && len(same) > 0 {
-		merged.Tree, err = s.objects.TreeWith(ctx, merged.Tree, onto, same)
+		merged.Tree, err = l.store.objects.TreeWith(ctx, merged.Tree, onto, same)
 	}
 	return err
 }
@@ -133,7 +133,7 @@ func (s *Store) without(ctx context.Context, l Lands, session string) (twin stri
 	for i := range rest {
 		part := l
 		part.Steps, part.State = rest[i:i+1], rest[i].To
-		merged, err := s.steps(ctx, &part, twin)
+		merged, err := part.steps(ctx, twin)
 		if err != nil || len(merged.Conflicts) > 0 {
 			return "", err
 		}

@@ -90,7 +90,7 @@ func (s *Store) Next(ctx context.Context, before State, t Taken) (State, error) 
 		return State{}, err
 	}
 	next := State{Twin: before.Twin, Snapshot: t.Snapshot, Head: t.Head, Log: log.size, Made: before.made()}
-	if t.Head != before.Head && !log.since(before).onlyCommits(before.Head, t.Head) {
+	if t.Head != before.Head && !log.since(before.Head, before.Log).onlyCommits(before.Head, t.Head) {
 		if next.Twin, err = s.moved(ctx, before, t, log); err != nil {
 			return State{}, err
 		}
@@ -169,7 +169,7 @@ func (s *Store) moved(ctx context.Context, before State, t Taken, log headLog) (
 	if err != nil {
 		return "", err
 	}
-	return s.got(ctx, twin, log.since(before), log.made(), t)
+	return s.got(ctx, twin, log.since(before.Head, before.Log), log.made(), t)
 }
 
 // rewritten returns the commit with which a chain begins anew, where HEAD has a history that nothing of the chain is in, and

@@ -974,17 +974,17 @@ func TestMadeByTheLogOfHEAD(t *testing.T) {
 	a.turn(files("a", "1"), "add -A", "commit -q -m a")
 	admin := gittest.GitDir(t, a.path)
 	log, err := readHeadLog(admin)
-	if begin := (State{Head: first}); err != nil || !log.since(begin).onlyCommits(first, a.now.Head) {
+	if begin := (State{Head: first}); err != nil || !log.since(begin.Head, begin.Log).onlyCommits(first, a.now.Head) {
 		t.Errorf("%v: %v, not only commits", log, err)
 	}
-	if len(log.since(a.now)) > 0 || a.now.Log != LogSize(admin) {
-		t.Errorf("%v since %v", log.since(a.now), a.now)
+	if len(log.since(a.now.Head, a.now.Log)) > 0 || a.now.Log != LogSize(admin) {
+		t.Errorf("%v since %v", log.since(a.now.Head, a.now.Log), a.now)
 	}
 	w.user("u", "u")
 	a.git("merge", "-q", "--no-edit", "main")
 	merge := a.git("rev-parse", "HEAD")
 	a.git("reset", "-q", "--hard", "main")
-	if log, err = readHeadLog(admin); err != nil || log.since(a.now).onlyCommits(a.now.Head, w.tip()) {
+	if log, err = readHeadLog(admin); err != nil || log.since(a.now.Head, a.now.Log).onlyCommits(a.now.Head, w.tip()) {
 		t.Errorf("%v: %v, only commits", log, err)
 	}
 	if made := log.made(); len(made) != 2 || !made[merge] || made[w.tip()] {
