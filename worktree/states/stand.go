@@ -120,7 +120,7 @@ func (s *Store) Lacks(ctx context.Context, dir, from, to, commit string) ([]stri
 // leaveThere takes out the steps that landings brought.
 func (l *Lands) leaveThere() {
 	all := len(l.Steps)
-	l.Steps = slices.DeleteFunc(l.Steps, func(step Step) bool { return l.there[step.To] })
+	l.Steps = slices.DeleteFunc(slices.Clone(l.Steps), func(step Step) bool { return l.there[step.To] })
 	l.apart = l.apart || len(l.Steps) < all
 }
 
