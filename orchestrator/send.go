@@ -23,7 +23,7 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	return typing.Send(ctx, h, s, agentName, prompt, wait)
 }
 
-// SendAgain sends an agent the prompts that were queued in its CLI when the CLI ended, each once
+// SendAgain sends an agent the prompts that are kept for it, and those that were queued in its CLI when the CLI ended, each once
 // even if several processes call it, and calls each for every prompt that was sent.
 func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName string, wait bool, each func(*typing.Sent)) error {
 	if err := observe.RefuseHalfMoved(ctx, h, s, agentName); err != nil {
@@ -31,6 +31,9 @@ func SendAgain(ctx context.Context, h *app.App, s *session.Session, agentName st
 	}
 	defer children.ClaimAll(h, s.Name)
 	turns.CloseDead(ctx, h, s, agentName)
+	if err := typing.SendNext(ctx, h, s, agentName, each); err != nil {
+		return err
+	}
 	for _, one := range h.Texts().LostPrompts(s.Name, agentName) {
 		sent, err := typing.SendAgain(ctx, h, s, agentName, one, wait)
 		if err != nil {

@@ -212,6 +212,7 @@ const (
 	ReasonOtherMachine = "it runs on another machine, which has this home as well"
 	ReasonAway         = "it left its pane and works in the background (pid %d)"
 	ReasonElsewhere    = "it works in %s, not in its worktree"
+	ReasonKept         = "prompts kept: %d (paw send --queued)"
 	ReasonStray        = "%s is a worktree that no turn has"
 	ReasonSubagents    = "its subagents work"
 	ReasonBeside       = "works in several conversations"

@@ -38,3 +38,6 @@ func (p Program) HasRead() bool { return true }
 
 // Hides returns false: it cannot be told.
 func (p Program) Hides() bool { return false }
+
+// ReadsLines returns false: it cannot be told.
+func (p Program) ReadsLines() bool { return false }

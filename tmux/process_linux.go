@@ -68,13 +68,20 @@ func (p Program) HasRead() (read bool) {
 
 // Hides reports whether the terminal itself shows nothing of what is typed, as for a program that draws its input; false where that
 // cannot be told.
-func (p Program) Hides() (hides bool) {
+func (p Program) Hides() bool { return p.mode(func(flags uint32) bool { return flags&unix.ECHO == 0 }) }
+
+// ReadsLines reports whether the terminal hands over whole lines, as to a program that reads its input without drawing it; false where
+// that cannot be told.
+func (p Program) ReadsLines() bool { return p.mode(func(flags uint32) bool { return flags&unix.ICANON != 0 }) }
+
+// mode asks about the local modes of the terminal, see termios(3).
+func (p Program) mode(is func(flags uint32) bool) (yes bool) {
 	_ = p.terminal(func(fd int) error {
 		mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
-		hides = err == nil && mode.Lflag&unix.ECHO == 0
+		yes = err == nil && is(mode.Lflag)
 		return err
 	})
-	return hides
+	return yes
 }
 
 // terminal opens the terminal that the program reads.

@@ -260,7 +260,7 @@ func sendNext(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) 
 			typing.SendLater(h, s.Name, j.Agent)
 		default:
 			h.Sayf("%s: sending its prompt once it is ready", j.Agent)
-			if err := typing.SendNext(ctx, h, s, j.Agent); err != nil {
+			if err := typing.SendNext(ctx, h, s, j.Agent, nil); err != nil {
 				note := "its prompt was not sent (" + err.Error() + ")"
 				if kept := h.Texts().Words(s.Name, j.Agent); len(kept) > 0 {
 					note += "; it is kept in " + kept[0]

@@ -49,6 +49,7 @@ type Observation struct {
 	WorktreeGone bool   // there is no git worktree at the agent's path
 	BranchMoved  bool   // the branch was moved by a git that was not in the worktree
 	CutShort     string // killed command that was moving the worktree's files, "" for none
+	Kept         int    // prompts that wait for somebody to type them to a CLI that has had none yet
 	Rewound      string // where a rewind since the last turn has put the worktree, "" for no rewind
 	Turns
 }

@@ -47,6 +47,7 @@ type Agent struct {
 	HookGone   bool              // the paw that its CLI's hooks run is not there any more
 	failure    string            // why the last launcher gave up
 	open       map[int]time.Time // times of launches that no launcher had read yet, by generation
+	kept       int               // prompts that its CLI, which has had none yet, is to get
 	Turns      live.Turns
 }
 
@@ -106,7 +107,7 @@ func (f Facts) Observation(a Agent) live.Observation {
 		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
 		Made: a.made, MadeBy: a.madeBy, WorktreeGone: a.Worktree.Gone, HookGone: a.HookGone, CutShort: a.Worktree.CutShort, BranchMoved: a.Worktree.Moved,
-		Rewound:   a.rewound,
+		Rewound: a.rewound, Kept: a.kept,
 		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
 		Turns:     a.Turns,
 	}

@@ -143,6 +143,9 @@ func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, e
 		_, err := os.Stat(hook)
 		a.HookGone = errors.Is(err, os.ErrNotExist)
 	}
+	if last := a.Turns.Last; lock.State == session.LockHeld && !SetsUp(lock) && (last == nil || last.StartedAt.Before(lock.Holder.At)) {
+		a.kept = len(h.Texts().Next(s.Name, a.Record.Name))
+	}
 	if lock.State == session.LockFree {
 		reason, _ := LaunchFailure(h, s.Name, a.Record.Name)
 		a.failure = strings.TrimPrefix(reason, a.Record.Name+": ")

@@ -303,8 +303,11 @@ func (t *sender) lastTyped() earlier {
 // leave leaves a note for the next sender about the prompt that is about to be typed; settled
 // deletes the note.
 func (t *sender) leave() {
-	text, err := json.Marshal(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.App.Now()})
-	if err == nil {
+	t.keep(earlier{Prompt: t.before.prompt, Turn: t.before.number, At: t.App.Now(), Unread: t.unknown() && t.program.ReadsLines()})
+}
+
+func (t *sender) keep(e earlier) {
+	if text, err := json.Marshal(e); err == nil {
 		_ = app.WritePrivate(earlierPath(t.App, t.Session.Name, t.Record.Name), text)
 	}
 }

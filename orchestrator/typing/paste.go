@@ -36,6 +36,7 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 	if read, hides := awaitRead(context.WithoutCancel(ctx), t.program, pastePatience); !read || hides && !hid {
 		return t.unconfirmed("the prompt was typed, and nothing says that its program has read it") // who loads may drop what the terminal echoed
 	}
+	t.settled()
 	return nil
 }
 
@@ -43,7 +44,10 @@ func (t *sender) send(ctx context.Context, last func() error) error {
 func (t *sender) paste(ctx context.Context) error {
 	unknown := ""
 	if t.unknown() {
-		var err error
+		err := t.refuseLongLine()
+		if err != nil {
+			return err
+		}
 		if unknown, err = t.written(ctx); err != nil {
 			return fmt.Errorf("%w: %w", ErrNotTyped, err)
 		}

@@ -42,7 +42,7 @@ type Sent struct {
 // Send types a prompt behind those that are kept for the agent and, if wait is set, waits until the CLI has taken it. While
 // the agent's worktree is set up it keeps the prompt, too. It returns how the prompt arrived.
 func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt string, wait bool) (sent *Sent, err error) {
-	if err = SendNext(ctx, h, s, agentName); err == nil {
+	if err = SendNext(ctx, h, s, agentName, nil); err == nil {
 		sent, err = send(ctx, h, s, agentName, sending{prompt: prompt, wait: wait, keep: func(sent *Sent) error {
 			if !sent.Queued {
 				return nil
@@ -63,8 +63,9 @@ func Send(ctx context.Context, h *app.App, s *session.Session, agentName, prompt
 	return &Sent{Agent: agentName, Kept: true}, nil
 }
 
-// SendNext types the prompts that are kept until an agent's CLI takes them, the oldest first, each at most once.
-func SendNext(ctx context.Context, h *app.App, s *session.Session, agentName string) error {
+// SendNext types the prompts that are kept until an agent's CLI takes them, the oldest first, each at most once. It calls each, which may be
+// nil, for every one that was sent.
+func SendNext(ctx context.Context, h *app.App, s *session.Session, agentName string, each func(*Sent)) error {
 	for _, path := range h.Texts().Next(s.Name, agentName) {
 		text, err := os.ReadFile(path)
 		if errors.Is(err, os.ErrNotExist) {
@@ -80,7 +81,7 @@ func SendNext(ctx context.Context, h *app.App, s *session.Session, agentName str
 			return err
 		}
 		unclaim := func() error { return os.Rename(claimed, path) }
-		_, err = send(ctx, h, s, agentName, sending{prompt: string(text), wait: true, still: still, claim: claim, unclaim: unclaim, keep: func(sent *Sent) error {
+		sent, err := send(ctx, h, s, agentName, sending{prompt: string(text), wait: true, still: still, claim: claim, unclaim: unclaim, keep: func(sent *Sent) error {
 			if sent.Queued {
 				return nil
 			}
@@ -88,6 +89,9 @@ func SendNext(ctx context.Context, h *app.App, s *session.Session, agentName str
 		}})
 		if err != nil && !errors.Is(err, os.ErrNotExist) { // else recover has taken it meanwhile
 			return err
+		}
+		if sent != nil && err == nil && each != nil {
+			each(sent)
 		}
 	}
 	return nil
@@ -111,7 +115,7 @@ func SendAfterSetUp(ctx context.Context, h *app.App, sessionName, agentName stri
 		return h.Logged("send", err)
 	}
 	for {
-		err = SendNext(ctx, configured, s, agentName)
+		err = SendNext(ctx, configured, s, agentName, nil)
 		if errors.Is(err, errNotRunning) {
 			return nil
 		}

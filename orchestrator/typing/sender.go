@@ -82,6 +82,7 @@ type earlier struct {
 	Prompt string    `json:"prompt"` // prompt in the CLI's canonical form, "" for none
 	Turn   int       `json:"turn"`   // last turn before the prompt was typed
 	At     time.Time `json:"at"`
+	Unread bool      `json:"unread,omitempty"` // the terminal may hold it until its program reads a line, and show it only then
 }
 
 // begun reports whether the prompt began one of the turns.

@@ -35,7 +35,7 @@ func (t *sender) lookAtUnknown(ctx context.Context) (cli.Screen, error) {
 		case asksPlainly().MatchString(shown):
 			return cli.Screen{}, t.refusal("asks something on its screen, a prompt would be taken for the answer")
 		default:
-			return cli.Screen{Box: cli.BoxEmpty}, nil
+			return cli.Screen{Box: cli.BoxEmpty}, t.refuseBehind(ctx)
 		}
 	}
 	return cli.Screen{}, t.refusal("its screen does not stand still, and paw does not know its input box")
