@@ -259,7 +259,7 @@ func (o Observation) withMove(st session.AgentStatus) session.AgentStatus {
 	if o.Rewound != "" && (st.State.Rests() || st.State == session.StateSuspended) {
 		st.Reason = both(st.Reason, o.Rewound)
 	}
-	if o.Kept > 0 && st.State.Rests() {
+	if o.Kept > 0 && o.Running() == InPane {
 		st.Reason = both(st.Reason, fmt.Sprintf(session.ReasonKept, o.Kept))
 	}
 	if o.BranchMoved {
