@@ -210,6 +210,18 @@ func ReviewPrompt(ctx context.Context, h *app.App, s *session.Session, agentName
 	return b.String(), nil
 }
 
+// SentIn returns the last turn of an agent that has got just this prompt, 0 for none.
+func SentIn(h *app.App, s *session.Session, agentName, prompt string) int {
+	words := strings.Fields(prompt) // CLIs report blanks at the ends of lines and of the prompt as they like
+	prompts, _ := h.TurnDir(s.Name, agentName).Prompts(time.Time{})
+	for _, one := range prompts {
+		if slices.Equal(strings.Fields(one.Text), words) {
+			return one.Turn
+		}
+	}
+	return 0
+}
+
 // quotable returns a name from a server on one line.
 func quotable(name string) string { return display.Words(seen(name)) }
 
