@@ -138,8 +138,12 @@ func CI(ctx context.Context, h *app.App, s *session.Session, agentName, known st
 		return p.Commit, "", nil
 	case p.State != "open":
 		return "", "", errs.New(errs.Refused, "%s: its pull request is %s", p.name, quotable(p.InWords()))
-	case p.Commit == known || len(p.Checks) == 0 || p.Count(hosting.Pending) > 0:
+	case p.Commit == known || p.Count(hosting.Pending) > 0:
 		return "", "", ErrNotYet
+	case len(p.Checks) == 0: // they may yet begin
+		none := errs.New(errs.Failed, "%s: its pull request %d has no checks", p.name, p.Number)
+		none.Err = ErrNotYet
+		return "", "", none
 	case p.Count(hosting.Failed) == 0:
 		return p.Commit, "", nil
 	}
