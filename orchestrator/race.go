@@ -14,6 +14,7 @@ import (
 	"paw/orchestrator/landing"
 	"paw/orchestrator/queue"
 	"paw/orchestrator/teardown"
+	"paw/orchestrator/turns"
 	"paw/session"
 	"paw/session/turn"
 )
@@ -28,7 +29,7 @@ type RaceView struct {
 // RacerView is an agent of a race as it stands.
 type RacerView struct {
 	session.Racer
-	session.Verdict               // on the newest turn that was checked; before there is one, Result is the state of the agent's task
+	session.Verdict               // on the newest turn that was checked, or was rewound to; before there is one, Result is the state of the agent's task
 	GreenAt         int           `json:"green_at,omitempty"` // first turn whose end passed, 0 for none
 	Took            time.Duration `json:"-"`                  // all turns that have ended
 	Seconds         float64       `json:"seconds"`            // Took
@@ -77,7 +78,7 @@ func Races(ctx context.Context, h *app.App, s *session.Session, name string) (al
 }
 
 func racerOf(ctx context.Context, h *app.App, s *session.Session, r *session.Race, t *session.Task, one session.Racer) RacerView {
-	v := RacerView{Racer: one, Verdict: one.Last()}
+	v := RacerView{Racer: one, Verdict: verdictNow(ctx, h, s, one)}
 	for _, judged := range one.Verdicts {
 		if judged.Result == session.RacePass && (v.GreenAt == 0 || judged.Turn < v.GreenAt) {
 			v.GreenAt = judged.Turn
@@ -96,7 +97,7 @@ func racerOf(ctx context.Context, h *app.App, s *session.Session, r *session.Rac
 			if t.EndedAt != nil {
 				v.Took += t.EndedAt.Sub(t.StartedAt)
 			}
-			unchecked = unchecked || t.State == turn.Finished && t.Number > v.Turn
+			unchecked = unchecked || t.State == turn.Finished && t.Number > one.Last().Turn
 		}
 		v.Seconds = v.Took.Seconds()
 	}
@@ -114,6 +115,28 @@ func racerOf(ctx context.Context, h *app.App, s *session.Session, r *session.Rac
 		v.Result = string(v.State)
 	}
 	return v
+}
+
+// verdictNow returns the verdict on the newest turn of an agent that was checked, or on the one that it was rewound to
+// since.
+func verdictNow(ctx context.Context, h *app.App, s *session.Session, one session.Racer) session.Verdict {
+	w, newest := s.Agent(one.Agent), one.Last()
+	records, _ := h.TurnDir(s.Name, one.Agent).Records()
+	m, err := h.ManagerOf(ctx, s)
+	if w == nil || len(records) == 0 || err != nil {
+		return newest
+	}
+	last := records[len(records)-1].Number
+	_, at, err := turns.Position(ctx, h.Agent(s, w).In(m), last)
+	if at == last || err != nil {
+		return newest
+	}
+	for _, v := range one.Verdicts {
+		if v.Turn == at {
+			return v
+		}
+	}
+	return session.Verdict{}
 }
 
 // checking is the result of an agent whose newest turn is about to be checked.
@@ -170,11 +193,12 @@ func PickRace(ctx context.Context, h *app.App, s *session.Session, name, agentNa
 		return nil, err
 	}
 	who := s.Name + "/" + agentName
-	if last := r.Racer(agentName).Last().Turn; number == "" && len(r.Check) > 0 {
-		if last == 0 {
+	if number == "" && len(r.Check) > 0 {
+		checked := verdictNow(ctx, h, s, *r.Racer(agentName)).Turn
+		if checked == 0 {
 			return nil, errs.New(errs.Refused, "%s: no turn of it was checked yet", who).Hint("paw race %s", name)
 		}
-		number = strconv.Itoa(last)
+		number = strconv.Itoa(checked)
 	}
 	landed, err := landPicked(ctx, h, s, r, agentName, number)
 	if err != nil {

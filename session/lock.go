@@ -102,6 +102,12 @@ func (l Locks) Removal(ctx context.Context, session, agent string) (unlock func(
 	return l.ofAgent(ctx, "removal of ", "removal", session, agent)
 }
 
+// Pull waits for the lock under which an agent's branch is pushed and its pull request is asked for: of two that ask, the
+// second finds the request of the first. The lock is held until the server has answered.
+func (l Locks) Pull(ctx context.Context, session, agent string) (unlock func(), err error) {
+	return l.ofAgent(ctx, "the pull request of ", "pull", session, agent)
+}
+
 // Creating takes, without waiting, the lock under which the worktree of a new agent is made. The
 // lock is taken before the record names the agent, and held until the agent's pane is recorded.
 func (l Locks) Creating(session, agent string) (unlock func(), err error) {

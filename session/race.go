@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"slices"
 	"time"
 )
 
@@ -58,6 +59,16 @@ func (r *Race) On() bool { return r.Over == "" && len(r.Check) > 0 }
 func (q *Queue) Race(name string) *Race {
 	for i := range q.Races {
 		if q.Races[i].Name == name {
+			return &q.Races[i]
+		}
+	}
+	return nil
+}
+
+// RaceOf returns a pointer to the race that has begun a task with that id, or nil.
+func (q *Queue) RaceOf(id string) *Race {
+	for i := range q.Races {
+		if slices.ContainsFunc(q.Races[i].Racers, func(one Racer) bool { return one.Task == id }) {
 			return &q.Races[i]
 		}
 	}

@@ -164,7 +164,7 @@ func (o *queueAddOptions) recipients(cmd *cobra.Command, args []string) (h *app.
 		return nil, nil, nil, nil, err
 	}
 	q, changed := o.question(cmd, h, args), cmd.Flags().Changed
-	named := namesFirst(cmd, args) && !changed("cli")
+	named := (namesFirst(cmd, args) || o.On != "" && len(args) > 0) && !changed("cli")
 	known := len(args) > 0 && cmd.ArgsLenAtDash() != 0 && !changed("plan") && !changed("issue") && !changed("issues") && q.known(args[0])
 	if !named && !known {
 		if s, _, err = q.agents(nil); err == nil {

@@ -141,11 +141,7 @@ func raceLines(races []session.Race) (lines []string) {
 		}
 		var said []string
 		for _, one := range r.Racers {
-			result := "not checked"
-			if n := len(one.Verdicts); n > 0 {
-				result = one.Verdicts[n-1].Result
-			}
-			said = append(said, cmp.Or(one.Agent, one.Task)+" "+result)
+			said = append(said, cmp.Or(one.Agent, one.Task)+" "+cmp.Or(one.Last().Result, "not checked"))
 		}
 		lines = append(lines, r.Name+": "+strings.Join(said, ", "))
 	}

@@ -214,11 +214,21 @@ func (o *sendOptions) promptBack(cmd *cobra.Command, h *app.App, s *session.Sess
 		from = forge.CIPrompt
 	}
 	prompt, err := from(cmd.Context(), h, s, agent)
-	if err != nil || o.yes {
-		return prompt, err
+	if err != nil {
+		return "", err
+	}
+	who, question := s.Name+"/"+agent, "send this to "+agent+"?"
+	if before := forge.SentIn(h, s, agent, prompt); before > 0 {
+		if o.yes || !o.interactive() {
+			return "", errs.New(errs.Refused, "%s: turn %d was sent just this", who, before).Hint("paw log %s --turn %d", who, before)
+		}
+		question = fmt.Sprintf("turn %d of %s was sent just this; send it again?", before, agent)
+	}
+	if o.yes {
+		return prompt, nil
 	}
 	fmt.Fprint(o.stderr, prompt)
-	return prompt, o.confirm(cmd.Context(), "send this to "+agent+"?", errs.Line("paw send %s --%s --yes", s.Name+"/"+agent, map[bool]string{true: "ci", false: "review"}[o.ci]))
+	return prompt, o.confirm(cmd.Context(), question, errs.Line("paw send %s --%s --yes", who, map[bool]string{true: "ci", false: "review"}[o.ci]))
 }
 
 // refuseNames refuses a prompt whose first word is the name of another agent of the session: the

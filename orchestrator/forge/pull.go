@@ -138,8 +138,12 @@ func CI(ctx context.Context, h *app.App, s *session.Session, agentName, known st
 		return p.Commit, "", nil
 	case p.State != "open":
 		return "", "", errs.New(errs.Refused, "%s: its pull request is %s", p.name, quotable(p.InWords()))
-	case p.Commit == known || len(p.Checks) == 0 || p.Count(hosting.Pending) > 0:
+	case p.Commit == known || p.Count(hosting.Pending) > 0:
 		return "", "", ErrNotYet
+	case len(p.Checks) == 0: // they may yet begin
+		none := errs.New(errs.Failed, "%s: its pull request %d has no checks", p.name, p.Number)
+		none.Err = ErrNotYet
+		return "", "", none
 	case p.Count(hosting.Failed) == 0:
 		return p.Commit, "", nil
 	}
@@ -208,6 +212,18 @@ func ReviewPrompt(ctx context.Context, h *app.App, s *session.Session, agentName
 		fmt.Fprintf(&b, "\n%s (text by %s):\n%s", at, quotable(one.Author), lastLines(one.Text, mostLogBytes/len(remarks)))
 	}
 	return b.String(), nil
+}
+
+// SentIn returns the last turn of an agent that has got just this prompt, 0 for none.
+func SentIn(h *app.App, s *session.Session, agentName, prompt string) int {
+	words := strings.Fields(prompt) // CLIs report blanks at the ends of lines and of the prompt as they like
+	prompts, _ := h.TurnDir(s.Name, agentName).Prompts(time.Time{})
+	for _, one := range prompts {
+		if slices.Equal(strings.Fields(one.Text), words) {
+			return one.Turn
+		}
+	}
+	return 0
 }
 
 // quotable returns a name from a server on one line.

@@ -53,6 +53,16 @@ type puller struct {
 // pull request. It touches neither the agent's worktree nor its index nor its branch, and pushes
 // nothing else. If somebody else has pushed to the remote's branch, it refuses.
 func PullRequest(ctx context.Context, h *app.App, s *session.Session, agentName string, o PullOptions) (*Pulled, error) {
+	if !o.DryRun {
+		unlock, err := h.Hold(ctx, h.Locks.Pull, s.Name, agentName)
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+		if s, err = h.Load(s.Name); err != nil { // with what another paw has pushed meanwhile
+			return nil, err
+		}
+	}
 	w, err := workOf(ctx, h, s, agentName, "pr")
 	if err != nil {
 		return nil, err

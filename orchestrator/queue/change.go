@@ -215,7 +215,7 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 		t := &tasks[i]
 		t.State = session.TaskWaiting
 		taken := func(id string) bool {
-			return q.Task(id) != nil || slices.ContainsFunc(tasks, func(o session.Task) bool { return o.ID == id })
+			return q.Task(id) != nil || q.RaceOf(id) != nil || slices.ContainsFunc(tasks, func(o session.Task) bool { return o.ID == id })
 		}
 		if t.ID == "" {
 			for q.Last++; taken(fmt.Sprintf("t%d", q.Last)); q.Last++ {
@@ -227,6 +227,9 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 		}
 		if q.Task(t.ID) != nil || slices.ContainsFunc(tasks[:i], func(o session.Task) bool { return o.ID == t.ID }) {
 			return &taskError{i, errs.New(errs.Usage, "%s: there is a task of that id", t.ID).Hint("paw queue %s", q.Session)}
+		}
+		if r := q.RaceOf(t.ID); r != nil { // its task may have left the list
+			return &taskError{i, errs.New(errs.Usage, "%s: is a task of the race %s", t.ID, r.Name).Hint("paw race %s", r.Name)}
 		}
 	}
 	if err := ordered(q, tasks); err != nil {

@@ -48,7 +48,7 @@ func (p *pump) checkOne(ctx context.Context) (did bool, err error) {
 			if checkErr == nil {
 				now.Commit = commit
 			}
-			if t.On == "" || !notYet(now, checkErr, p.Now(), paceOf(p.App).Ask) {
+			if t.On == "" || !notYet(now, checkErr, p.Now(), paceOf(p.App)) {
 				Checked(now, failed != "", checkErr)
 			}
 		}
@@ -70,21 +70,28 @@ func (p *pump) check(ctx context.Context, t session.Task) (commit, failed string
 	return commit, failed, err
 }
 
-// notYet has a task wait whose server has no news of its checks, or does not answer, and reports whether it does. A push
-// that did not come to its end is made again then.
-func notYet(t *session.Task, err error, now time.Time, every time.Duration) bool {
+// notYet has a task wait whose server has no news of its checks, or does not answer, and reports whether it does: after
+// Pace.GiveUp without an answer it does not. A push that did not come to its end is made again then.
+func notYet(t *session.Task, err error, now time.Time, pace Pace) bool {
 	said, ok := errors.AsType[*errs.Error](err)
-	switch waits := errors.Is(err, forge.ErrNotYet); {
-	case waits:
-		t.Turn, t.Refused, t.RefusedAt = 0, "", time.Time{}
-	case ok && said.Kind == errs.Failed:
+	waits := errors.Is(err, forge.ErrNotYet)
+	if waits {
+		t.Turn = 0
+	}
+	switch {
+	case ok && (said.Kind == errs.Failed || said.Kind == errs.Locked):
 		if t.Refused = firstLine(err.Error()); t.RefusedAt.IsZero() {
 			t.RefusedAt = now.UTC()
 		}
+		if now.Sub(t.RefusedAt) >= pace.GiveUp {
+			return false
+		}
+	case waits:
+		t.Refused, t.RefusedAt = "", time.Time{}
 	default:
 		return false
 	}
-	t.State, t.Why, t.Typed, t.NotYet = session.TaskWaiting, "", false, now.Add(every).UTC()
+	t.State, t.Why, t.Typed, t.NotYet = session.TaskWaiting, "", false, now.Add(pace.Ask).UTC()
 	return true
 }
 
@@ -108,7 +115,7 @@ func (p *pump) while(ctx context.Context, wanted func(*session.Queue) bool, chec
 // Checked records the outcome of a task's check: after a failure the output is sent to the agent,
 // as often as the task allows.
 func Checked(t *session.Task, failed bool, err error) {
-	t.Checking = false
+	t.Checking, t.Refused, t.RefusedAt = false, "", time.Time{}
 	switch {
 	case err != nil:
 		t.State, t.Why = session.TaskHeld, session.HeldCheck+firstLine(err.Error())
@@ -119,7 +126,6 @@ func Checked(t *session.Task, failed bool, err error) {
 		t.State, t.Why = session.TaskFailed, "its check failed"
 	default:
 		t.Tries++
-		t.Refused, t.RefusedAt = "", time.Time{}
 		t.State, t.Kind, t.Text, t.Turn, t.Typed = session.TaskWaiting, session.PromptTask, session.TextBack, 0, false
 	}
 }

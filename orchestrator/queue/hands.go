@@ -244,9 +244,11 @@ func (o *ownHands) start(ctx context.Context, t session.Task, cli, text string) 
 		}
 		return nil
 	})
-	if taken, ok := errors.AsType[*errs.Error](err); ok && taken.Instead.By != "" && taken.Instead.Of == t.Agent {
-		if t.Agent, err = taken.Instead.By, o.rename(ctx, t.ID, taken.Instead.By); err == nil {
-			return o.start(ctx, t, cli, text)
+	if taken, ok := errors.AsType[*errs.Error](err); ok && taken.Instead.Of == options.CLIs[0] {
+		if free, is := strings.CutSuffix(taken.Instead.By, "="+cli); is {
+			if t.Agent, err = free, o.rename(ctx, t.ID, free); err == nil {
+				return o.start(ctx, t, cli, text)
+			}
 		}
 	}
 	if err != nil {

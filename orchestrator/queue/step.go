@@ -110,7 +110,7 @@ type Pace struct {
 	Spread time.Duration // maximal addition to Delay; the addition depends on the agent's name
 	Every  time.Duration // time between two looks while a task is due later
 	Again  time.Duration // delay after a limit with an unknown end
-	GiveUp time.Duration // time after the first of several such limits until the queue gives up
+	GiveUp time.Duration // time after the first of several such limits, or questions without an answer, until the queue gives up
 	Proof  time.Duration // time that a turn must last so that its start has not failed
 	Ask    time.Duration // time between two questions to the server of a pull request
 }
