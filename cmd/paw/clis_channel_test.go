@@ -120,7 +120,7 @@ func TestCLIsWithoutTheirChannels(t *testing.T) {
 }
 
 // channelFiles are the files that paw needs to use a CLI's channel.
-var channelFiles = map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-server.json", "pi": "pi-listens"}
+var channelFiles = map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-listens", "pi": "pi-listens"}
 
 // closeChannel renames the file of the CLI's channel, if the CLI has one.
 func (w *cliWorld) closeChannel() {

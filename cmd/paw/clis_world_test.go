@@ -153,10 +153,10 @@ func (w *cliWorld) describe() string {
 		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String(), w.records())
 }
 
-// records returns the ends of the files in which qwen and paw write down what happens in a turn.
+// records returns the ends of the files in which qwen, opencode and paw write down what happens in a turn.
 func (w *cliWorld) records() string {
 	var all strings.Builder
-	for _, pattern := range []string{".qwen/projects/*/chats/*.jsonl", ".local/state/paw/agents/shop/*/qwen-*l*", ".local/state/paw/turns/shop/*/*.log"} {
+	for _, pattern := range []string{".qwen/projects/*/chats/*.jsonl", ".local/state/paw/agents/shop/*/qwen-*l*", ".local/share/opencode/log/*", ".local/state/paw/agents/shop/*/opencode-*", ".local/state/paw/turns/shop/*/*.log"} {
 		files, _ := filepath.Glob(filepath.Join(w.root, "home", pattern))
 		for _, file := range files {
 			content, _ := os.ReadFile(file)

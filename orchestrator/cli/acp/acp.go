@@ -47,7 +47,7 @@ func Driver(name string, command []string) cli.Driver {
 	return driver{cli.Named{Of: name, Known: cli.Facts{
 		ChoosesID: true, Rare: slices.Equal(command, Known[name]), Metered: true, OwnHooks: true, Resume: "where the agent can", Turns: "exact, from the protocol",
 		Ready: cli.Ready{Event: true, Box: true, Clear: []string{"C-u"}},
-	}}, plain.Reader{Who: name}, OneShot{name}, command}
+	}}, plain.Reader{Who: name}, OneShot{CLI: name}, command}
 }
 
 func (d driver) Program() string { return d.command[0] }

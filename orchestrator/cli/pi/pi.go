@@ -134,10 +134,7 @@ func (p driver) Literal(prompt string) (string, error) {
 	if strings.HasPrefix(cli.TrimLeft(prompt), "!") {
 		return "", &cli.PromptError{CLI: p.Name(), Reason: `a prompt that begins with "!" would run as a shell command`}
 	}
-	if last := prompt[strings.LastIndexAny(prompt, " \t\n")+1:]; strings.HasPrefix(last, "@") {
-		prompt += " "
-	}
-	return prompt, prompts.CheckCommand(p.Name(), prompt)
+	return prompts.Closed(prompt), prompts.CheckCommand(p.Name(), prompt)
 }
 
 // Headless asks for a stream of JSON: pi's exit code is 0 after an API error.

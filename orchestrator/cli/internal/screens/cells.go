@@ -2,10 +2,14 @@
 package screens
 
 import (
+	"image/color"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/charmbracelet/x/ansi"
 
 	"paw/config/display"
 	"paw/config/lazyregexp"
@@ -17,8 +21,8 @@ type Cell struct {
 	Char          rune
 	Dim           bool // drawn with the attribute dim
 	Reverse, Bold bool
-	colour        string // foreground colour as in the escape sequence: "" for the default, else such as "36" or "38;5;246"
-	Ground        string // background colour, in the same form
+	Ground        color.Color // nil for the default
+	style         uv.Style
 }
 
 // Row is a line of a screen, without the spaces at its end.
@@ -66,43 +70,14 @@ func readRow(line string, pen *Cell) Row {
 
 // attributes applies one sequence, such as "0;2" or "38;5;246", to the pen.
 func (c *Cell) attributes(sequence string) {
-	words := strings.Split(sequence, ";")
-	for i := 0; i < len(words); i++ {
-		code, _ := strconv.Atoi(words[i]) // an empty word is a 0
-		switch {
-		case code == 0:
-			*c = Cell{}
-		case code == 1:
-			c.Bold = true
-		case code == 2:
-			c.Dim = true
-		case code == 22:
-			c.Bold, c.Dim = false, false
-		case code == 7:
-			c.Reverse = true
-		case code == 27:
-			c.Reverse = false
-		case code == 38 || code == 48: // followed by 5;N or 2;R;G;B
-			length := 3
-			if i+1 < len(words) && words[i+1] == "2" {
-				length = 5
-			}
-			colour := strings.Join(words[i:min(i+length, len(words))], ";")
-			if i += length - 1; code == 38 {
-				c.colour = colour
-			} else {
-				c.Ground = colour
-			}
-		case code == 39:
-			c.colour = ""
-		case code == 49:
-			c.Ground = ""
-		case code >= 30 && code <= 37, code >= 90 && code <= 97:
-			c.colour = words[i]
-		case code >= 40 && code <= 47, code >= 100 && code <= 107:
-			c.Ground = words[i]
-		}
+	var params ansi.Params
+	for word := range strings.SplitSeq(sequence, ";") {
+		code, _ := strconv.Atoi(word) // an empty word is a 0
+		params = append(params, ansi.Param(code))
 	}
+	uv.ReadStyle(params, &c.style)
+	has := func(attribute uint8) bool { return c.style.Attrs&attribute != 0 }
+	c.Dim, c.Bold, c.Reverse, c.Ground = has(uv.AttrFaint), has(uv.AttrBold), has(uv.AttrReverse), c.style.Bg
 }
 
 func (r Row) String() string {
@@ -237,7 +212,7 @@ func (b EdgedBox) around(s cli.Screenshot, rows []Row, y int) []Row {
 	return rows[top+1 : bottom]
 }
 
-func (b EdgedBox) read(text []Row, width int, weak string) cli.Screen {
+func (b EdgedBox) read(text []Row, width int, weak color.Color) cli.Screen {
 	switch mark := markOf(text[0]); {
 	case mark == '!': // shell mode: the shell gets what is typed
 		return cli.Screen{Box: cli.BoxFilled}
@@ -258,7 +233,7 @@ func markOf(first Row) rune {
 }
 
 // empty reports whether a box has only the placeholder or a suggestion.
-func (b EdgedBox) empty(text []Row, weak string) bool {
+func (b EdgedBox) empty(text []Row, weak color.Color) bool {
 	typed := text[0].From(indent)
 	if len(text) == 1 && (len(typed) == 0 || b.Placeholder().MatchString(typed.String())) {
 		return true
@@ -268,26 +243,26 @@ func (b EdgedBox) empty(text []Row, weak string) bool {
 
 // suggested reports whether the whole text of a box, except the letter under the cursor, has the
 // colour of suggestions.
-func (b EdgedBox) suggested(text []Row, weak string) bool {
-	is := func(c Cell) bool { return c.colour == weak }
+func (b EdgedBox) suggested(text []Row, weak color.Color) bool {
+	is := func(c Cell) bool { return c.style.Fg == weak }
 	for i, r := range text {
 		typed := r.From(indent)
 		if i == 0 {
 			typed = typed.From(1)
 		}
-		if weak == "" || !typed.All(is) {
+		if weak == nil || !typed.All(is) {
 			return false
 		}
 	}
 	return true
 }
 
-// weak returns the colour of suggestions, "" where it is not on the screen.
-func (b EdgedBox) weak(rows []Row) string {
+// weak returns the colour of suggestions, nil where it is not on the screen.
+func (b EdgedBox) weak(rows []Row) color.Color {
 	for i := len(rows) - 1; b.Weak != "" && i >= 0; i-- {
 		if before, _, found := strings.Cut(rows[i].String(), b.Weak); found {
-			return rows[i][utf8.RuneCountInString(before)].colour
+			return rows[i][utf8.RuneCountInString(before)].style.Fg
 		}
 	}
-	return ""
+	return nil
 }
