@@ -30,7 +30,7 @@ type driver struct {
 
 // facts leave the id to opencode, which names a conversation at its first prompt.
 var facts = cli.Facts{
-	Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
+	Reports: 1, Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
 	Leaves:      []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
 	Environment: []string{"XDG_DATA_HOME", "OPENCODE_DB"},
 	Marks:       []string{configVariable}, // which a launch sets

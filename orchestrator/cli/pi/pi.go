@@ -27,7 +27,7 @@ type driver struct {
 }
 
 var facts = cli.Facts{
-	ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "exact, from an extension", OwnHooks: true,
+	ChoosesID: true, Reports: 1, Metered: true, Resume: "exact, by id", Turns: "exact, from an extension", OwnHooks: true,
 	Environment: []string{"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"},
 	Marks:       []string{"PI_CODING_AGENT", "AI_AGENT"}, // which pi sets for all programs that it runs
 	// The event comes from the extension, which pi loads before it draws its box.
