@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // acpCommands have real CLIs speak ACP.
@@ -40,7 +42,8 @@ func TestCLIsByACP(t *testing.T) {
 				do   func(*testing.T, *cliWorld)
 			}{
 				{"ten turns", acpTurns}, {"permissions", acpPermissions}, {"interrupt", interrupt}, {"API error", apiError},
-				{"Esc before a queued prompt", acpQueue}, {"kills", acpKilled}, {"crash", crashInTurn}, {"stop", stopAndLook},
+				{"Esc before a queued prompt", acpQueue}, {"kills", acpKilled}, {"rewind", acpRewind}, {"twenty prompts", acpTwenty},
+				{"crash", crashInTurn}, {"stop", stopAndLook},
 			} {
 				if scenario.name == "API error" && (cli == "copilot" || cli == "kimi") || // tell of it as of an answer
 					(scenario.name == "interrupt" || scenario.name == "crash" || scenario.name == "stop") && cli == "kimi" { // asks for each command
@@ -70,7 +73,15 @@ func acpTurns(t *testing.T, w *cliWorld) {
 	if out := w.ok(w.paw("log", "acp")).stdout; !strings.Contains(out, "Wrote 10.") {
 		t.Errorf("paw log:\n%s", out)
 	}
-	t.Logf("usage: %s", w.paw("usage", "acp", "--json").stdout)
+	var billed, aside fakemodel.Bill
+	for _, e := range w.model.Last(1000) {
+		if e.Aside {
+			aside.Add(e.Bill)
+		} else {
+			billed.Add(e.Bill)
+		}
+	}
+	t.Logf("usage: %s\nthe server billed %+v, and %+v aside", w.paw("usage", "acp", "--json").stdout, billed, aside)
 }
 
 // acpPermissions: answered yes, no, and interrupted.
@@ -138,6 +149,37 @@ func acpKilled(t *testing.T, w *cliWorld) {
 		shows := w.screen("acp")
 		if asked, ok := w.model.Asked(prompt, 0); ok && asked.Prompts < 10 || strings.Contains(shows, "begins anew") {
 			t.Errorf("after the kill it was asked %v as prompt %d of its conversation:\n%s", ok, asked.Prompts, shows)
+		}
+	}
+}
+
+// acpRewind: after a rewind the files are as at the end of the turn, after the undo as before, and the conversation goes on.
+func acpRewind(t *testing.T, w *cliWorld) {
+	w.send("do: write kept.txt 1\ndo: say Kept.")
+	n := w.allowed(w.last().Number).Number
+	w.send("do: write later.txt 2\ndo: say Later.")
+	w.allowed(n)
+	w.ok(w.paw("rewind", "acp", fmt.Sprint(n)))
+	if w.has("later.txt") || !w.has("kept.txt") {
+		t.Error("the files are not those of the turn's end")
+	}
+	w.ok(w.paw("rewind", "acp", "--undo"))
+	if !w.has("later.txt") {
+		t.Error("after --undo the file is not back")
+	}
+}
+
+// acpTwenty: of twenty prompts, sent one behind the other while the machine is busy, each is a turn with its own answer.
+func acpTwenty(t *testing.T, w *cliWorld) {
+	defer busy(t)()
+	before := w.last().Number
+	for n := 1; n <= channelRounds; n++ {
+		w.send(fmt.Sprintf("do: say Round %d.", n))
+	}
+	w.await("all are answered", func() bool { return w.last().Number >= before+channelRounds && w.agent("acp").State == "idle" })
+	for n := 1; n <= channelRounds; n++ {
+		if one := w.turn(before + n); text(one.Message) != fmt.Sprintf("Round %d.", n) || one.Tag == nil {
+			t.Errorf("turn %d: %s, %q", one.Number, one.State, text(one.Message))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -337,6 +338,18 @@ func (w *cliWorld) work(prompt string) turnJSON {
 func (w *cliWorld) oid(revision string) string {
 	w.t.Helper()
 	return strings.TrimSpace(w.git(w.repo, "rev-parse", revision+"^{commit}"))
+}
+
+// busy keeps every processor at work with two processes, until done is called or the test process has ended.
+func busy(t *testing.T) (done func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 2 * runtime.NumCPU() {
+		if err := exec.CommandContext(ctx, "sh", "-c", `while kill -0 "$PPID"; do :; done`).Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cancel
 }
 
 // has reports whether the agent's worktree has a file.

@@ -203,7 +203,7 @@ func TestOpencodeChannel(t *testing.T) {
 		}
 	}
 	tell(opencodeState)
-	if channel("ses_1").Open(t.Context()) {
+	if _, waits := channel("ses_1").Permission(t.Context()); waits || channel("ses_1").Open(t.Context()) {
 		t.Error("it is open before the plugin listens")
 	}
 	if err := os.WriteFile(listens, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {

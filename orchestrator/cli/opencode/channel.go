@@ -75,7 +75,7 @@ func (c channel) Submit(ctx context.Context, prompt string, seen cli.Screen) err
 
 // Permission returns the request that was made first.
 func (c channel) Permission(context.Context) (cli.Permission, bool) {
-	if len(c.Asked) == 0 {
+	if len(c.Asked) == 0 || !c.Alive() {
 		return cli.Permission{}, false
 	}
 	first := c.Asked[0]
