@@ -14,7 +14,7 @@ import (
 // in the pane, another question takes the place of the first, or the CLI dies. paw types no wrong
 // answer, and says what has happened.
 func TestCLIsAnswerRaces(t *testing.T) {
-	startEach(t, []string{"claude", "codex", "opencode"}, func(t *testing.T, w *cliWorld) {
+	startEach(t, fakemodel.TUIs, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
 		w.awaitState("idle")
 		tmux := fmt.Sprintf("tmux -S %s", w.socket)
