@@ -170,7 +170,7 @@ func TestQwenPermissions(t *testing.T) {
 
 // opencodeState is what the plugin has told while two permissions wait.
 const opencodeState = `{"session":"ses_1","asked":[{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["touch one"],"always":["touch *","rm *"]},` +
-	`{"id":"per_2","permission":"edit"}],"answered":"per_0","answer":"once"}`
+	`{"id":"per_2","permission":"edit"}],"answered":{"per_0":"once"}}`
 
 // TestOpencodeChannel: prompts and answers are orders in the inbox of the plugin. An answer counts once the plugin has told of it.
 func TestOpencodeChannel(t *testing.T) {

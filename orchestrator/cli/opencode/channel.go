@@ -26,10 +26,9 @@ type channel struct {
 
 // told is what the plugin has written last.
 type told struct {
-	Session  string    `json:"session"` // conversation of the last prompt, or the one that was resumed; "" before the first
-	Asked    []request `json:"asked"`   // permissions that wait
-	Answered string    `json:"answered"`
-	Answer   string    `json:"answer"` // to the permission Answered, the last one
+	Session  string            `json:"session"`  // conversation of the last prompt, or the one that was resumed; "" before the first
+	Asked    []request         `json:"asked"`    // permissions that wait
+	Answered map[string]string `json:"answered"` // replies to others since the last prompt
 }
 
 type request struct {
@@ -99,12 +98,12 @@ func (c channel) Reply(ctx context.Context, id string, took cli.Option) error {
 	if err := c.Put(ctx, string(hooks.JSON(order{Permission: id, Reply: reply}))); err != nil {
 		return err
 	}
-	var now told
+	got := ""
 	poll.Until(ctx, poll.Tick, answerPatience, func() bool {
-		now = c.read()
-		return now.Answered == id
+		got = c.read().Answered[id]
+		return got != ""
 	})
-	if now.Answered != id || now.Answer != reply {
+	if got != reply {
 		return cli.ErrNotHandedOver
 	}
 	return nil

@@ -60,7 +60,7 @@ export const Paw = async ({ client, directory }) => {
     if (await isChild(sessionID)) return
     current = sessionID
     folder = directory
-    tell({ session: sessionID })
+    tell({ session: sessionID, answered: {} })
     const text = parts.filter((p) => p.type === "text" && !p.synthetic).map((p) => p.text).join("\n")
     if (turns.get(sessionID)?.settling) end(sessionID)
     const turn = turns.get(sessionID)
@@ -127,11 +127,12 @@ export const Paw = async ({ client, directory }) => {
     },
     // A subagent's question is the user's to answer, too.
     "permission.asked": (p) => {
-      tell({ asked: [...told.asked, p] })
+      const { id, sessionID, permission, patterns, always } = p
+      tell({ asked: [...told.asked, { id, sessionID, permission, patterns, always }] })
       ask("input", p.sessionID, [p.permission, p.patterns?.[0]].filter(Boolean).join(": "))
     },
     "permission.replied": (p) => {
-      tell({ asked: told.asked.filter((one) => one.id !== p.requestID), answered: p.requestID, answer: p.reply })
+      tell({ asked: told.asked.filter((one) => one.id !== p.requestID), answered: { ...told.answered, [p.requestID]: p.reply } })
       const turn = turns.get(p.sessionID)
       if (turn && p.reply === "reject") turn.rejected = true
       ask("answered", p.sessionID)
