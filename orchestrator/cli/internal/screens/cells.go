@@ -4,12 +4,8 @@ package screens
 import (
 	"image/color"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	uv "github.com/charmbracelet/ultraviolet"
-	"github.com/charmbracelet/x/ansi"
 
 	"paw/config/display"
 	"paw/config/lazyregexp"
@@ -18,11 +14,8 @@ import (
 
 // Cell is a character of a screen, with the attributes by which CLIs mark parts of it.
 type Cell struct {
-	Char          rune
-	Dim           bool // drawn with the attribute dim
-	Reverse, Bold bool
-	Ground        color.Color // nil for the default
-	style         uv.Style
+	Char rune
+	display.Pen
 }
 
 // Row is a line of a screen, without the spaces at its end.
@@ -32,7 +25,7 @@ type Row []Cell
 // skipped.
 func RowsOf(s cli.Screenshot) []Row {
 	var all []Row
-	var pen Cell
+	var pen display.Pen
 	for line := range strings.Lines(s.Text) {
 		all = append(all, readRow(strings.TrimRight(line, "\n"), &pen))
 	}
@@ -43,13 +36,11 @@ func RowsOf(s cli.Screenshot) []Row {
 }
 
 // readRow reads a line. pen has the attributes at its start, and afterwards those at its end.
-func readRow(line string, pen *Cell) Row {
+func readRow(line string, pen *display.Pen) Row {
 	var cells Row
 	for line != "" {
 		if escape := display.Escape(line); escape != "" {
-			if codes, ok := display.Style(escape); ok {
-				pen.attributes(codes)
-			}
+			pen.Take(escape)
 			line = line[len(escape):]
 			continue
 		}
@@ -58,26 +49,12 @@ func readRow(line string, pen *Cell) Row {
 		if char < ' ' {
 			continue
 		}
-		one := *pen
-		one.Char = char
-		cells = append(cells, one)
+		cells = append(cells, Cell{char, *pen})
 	}
 	for len(cells) > 0 && cells[len(cells)-1].Char == ' ' {
 		cells = cells[:len(cells)-1]
 	}
 	return cells
-}
-
-// attributes applies one sequence, such as "0;2" or "38;5;246", to the pen.
-func (c *Cell) attributes(sequence string) {
-	var params ansi.Params
-	for word := range strings.SplitSeq(sequence, ";") {
-		code, _ := strconv.Atoi(word) // an empty word is a 0
-		params = append(params, ansi.Param(code))
-	}
-	uv.ReadStyle(params, &c.style)
-	has := func(attribute uint8) bool { return c.style.Attrs&attribute != 0 }
-	c.Dim, c.Bold, c.Reverse, c.Ground = has(uv.AttrFaint), has(uv.AttrBold), has(uv.AttrReverse), c.style.Bg
 }
 
 func (r Row) String() string {
@@ -244,7 +221,7 @@ func (b EdgedBox) empty(text []Row, weak color.Color) bool {
 // suggested reports whether the whole text of a box, except the letter under the cursor, has the
 // colour of suggestions.
 func (b EdgedBox) suggested(text []Row, weak color.Color) bool {
-	is := func(c Cell) bool { return c.style.Fg == weak }
+	is := func(c Cell) bool { return c.Colour == weak }
 	for i, r := range text {
 		typed := r.From(indent)
 		if i == 0 {
@@ -261,7 +238,7 @@ func (b EdgedBox) suggested(text []Row, weak color.Color) bool {
 func (b EdgedBox) weak(rows []Row) color.Color {
 	for i := len(rows) - 1; b.Weak != "" && i >= 0; i-- {
 		if before, _, found := strings.Cut(rows[i].String(), b.Weak); found {
-			return rows[i][utf8.RuneCountInString(before)].style.Fg
+			return rows[i][utf8.RuneCountInString(before)].Colour
 		}
 	}
 	return nil
