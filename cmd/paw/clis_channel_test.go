@@ -117,8 +117,7 @@ func TestCLIsWithoutTheirChannels(t *testing.T) {
 			}
 			w.answer(fakemodel.MannersOf[w.cli].Allow)
 		} else {
-			w.question(w.cli)
-			w.ok(w.paw("answer", w.cli, "yes"))
+			w.await("it is answered", func() bool { return w.paw("answer", w.cli, "yes").code == 0 }) // refused until it is drawn
 		}
 		w.await("the permission is granted", func() bool { return w.has("typed.txt") })
 		w.finished(before)
