@@ -60,7 +60,7 @@ func TestCLIsAnswerRaces(t *testing.T) {
 			w.question(cli)
 			// A killed process may exist for long, until its threads have ended; tmux says when it
 			// has gone. qwen and copilot work in a child of it.
-			out := meanwhile("answer.begun", fmt.Sprintf("kill -9 -- -%d; until test \"$(%s display-message -p -t %s '#{pane_dead}')\" = 1; do sleep 0.1; done", *w.agent(cli).PID, tmux, *w.agent(cli).PaneID), "yes")
+			out := meanwhile("answer.begun", fmt.Sprintf("kill -9 -%d; until test \"$(%s display-message -p -t %s '#{pane_dead}')\" = 1; do sleep 0.1; done", *w.agent(cli).PID, tmux, *w.agent(cli).PaneID), "yes")
 			if out.code != 1 || !strings.Contains(out.stderr, cli+": is stopped\npaw: hint: paw recover "+cli) {
 				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 			}
