@@ -34,7 +34,7 @@ type CLIInfo struct {
 	Version  string
 	Err      error        // why the version is unknown
 	Standing string       // see cli.LookedAt.Standing
-	Looked   cli.LookedAt // tested versions, with which Standing compares
+	Looked   cli.LookedAt // tested version, with which Standing compares
 	Facts    cli.Facts
 
 	note string // Standing in words
@@ -89,7 +89,7 @@ func CLI(ctx context.Context, h *app.App, name string) (CLIInfo, error) {
 	return info, nil
 }
 
-// askVersion asks an installed CLI for its version, and compares it with the tested ones.
+// askVersion asks an installed CLI for its version, and compares it with the tested one.
 func (i *CLIInfo) askVersion(ctx context.Context, c cli.CLI, env []string) {
 	i.Version, i.Err = c.Version(ctx, i.Path, env)
 	i.Standing, i.note = i.Looked.Standing(i.Version)

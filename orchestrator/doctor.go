@@ -192,8 +192,8 @@ func atWrongPlace(ctx context.Context, h *app.App, s *session.Session, a observe
 		return wrong(fmt.Sprintf("pid %d runs outside of tmux", a.PID)).Hint("%s", again)
 	case a.WorktreeGone && a.PID != 0:
 		return wrong("it runs, and "+session.ReasonWorktreeGone).Hint("%s", again)
-	case a.HookGone && a.PID != 0:
-		return wrong(session.ReasonHookGone).Hint("%s", again)
+	case a.HookLost != "" && a.PID != 0:
+		return wrong(a.HookLost).Hint("%s", again)
 	case a.Away:
 		return wrong(a.Reason).Hint("%s", again)
 	case a.Elsewhere:

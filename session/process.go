@@ -56,6 +56,7 @@ type Holder struct {
 	Prompted   bool      `json:"prompted,omitempty"` // the CLI gets a first prompt from paw
 	SetUp      string    `json:"set_up,omitempty"`   // what the holder does in the worktree before it becomes the CLI, "" for nothing
 	Hook       string    `json:"hook,omitempty"`     // paw that the CLI's hooks run
+	Reports    int       `json:"reports,omitempty"`  // form of what a program of paw in the CLI reports to it
 	// CLI and CLIStart identify the CLI of a headless turn, once it runs.
 	CLI      int    `json:"cli,omitempty"`
 	CLIStart uint64 `json:"cli_start,omitempty"`

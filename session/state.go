@@ -209,6 +209,7 @@ const (
 	ReasonForeign      = "a foreign process is in paw's pane"
 	ReasonWorktreeGone = "its worktree is gone"
 	ReasonHookGone     = "the paw of its hooks is gone, so no turn is recorded"
+	ReasonHookOld      = "another version of paw has started it, so no turn is recorded"
 	ReasonOtherMachine = "it runs on another machine, which has this home as well"
 	ReasonAway         = "it left its pane and works in the background (pid %d)"
 	ReasonElsewhere    = "it works in %s, not in its worktree"

@@ -163,6 +163,9 @@ func (a *acpAgent) work(m acpMessage) {
 func (a *acpAgent) step(session, line string, cancelled chan struct{}) {
 	verb, rest, _ := strings.Cut(line, " ")
 	switch verb {
+	case "bill": // as qwen tells the usage of each answer
+		a.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"agent_message_chunk",`+
+			`"content":{"type":"text","text":""},"_meta":{"usage":{"inputTokens":11,"outputTokens":2,"totalTokens":13,"cachedReadTokens":4}}}}}`, session)
 	case "write":
 		_ = os.WriteFile(rest, []byte("written\n"), 0o644)
 		call := fmt.Sprintf(`"sessionId":"%s","update":{"toolCallId":"w","title":"Write","kind":"edit","rawInput":{"path":%s}`, session, inJSON(rest))

@@ -8,9 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // acpCommands have real CLIs speak ACP.
@@ -40,7 +43,8 @@ func TestCLIsByACP(t *testing.T) {
 				do   func(*testing.T, *cliWorld)
 			}{
 				{"ten turns", acpTurns}, {"permissions", acpPermissions}, {"interrupt", interrupt}, {"API error", apiError},
-				{"Esc before a queued prompt", acpQueue}, {"kills", acpKilled}, {"crash", crashInTurn}, {"stop", stopAndLook},
+				{"Esc before a queued prompt", acpQueue}, {"kills", acpKilled}, {"rewind", acpRewind}, {"twenty prompts", acpTwenty},
+				{"crash", crashInTurn}, {"stop", stopAndLook},
 			} {
 				if scenario.name == "API error" && (cli == "copilot" || cli == "kimi") || // tell of it as of an answer
 					(scenario.name == "interrupt" || scenario.name == "crash" || scenario.name == "stop") && cli == "kimi" { // asks for each command
@@ -70,7 +74,30 @@ func acpTurns(t *testing.T, w *cliWorld) {
 	if out := w.ok(w.paw("log", "acp")).stdout; !strings.Contains(out, "Wrote 10.") {
 		t.Errorf("paw log:\n%s", out)
 	}
-	t.Logf("usage: %s", w.paw("usage", "acp", "--json").stdout)
+	acpUsage(t, w)
+}
+
+// acpUsage: what some agents tell of their tokens is what the server has billed, but for what they ask for themselves. kimi tells nothing,
+// and opencode of the last answer of each turn alone.
+func acpUsage(t *testing.T, w *cliWorld) {
+	var billed fakemodel.Bill
+	for _, e := range w.model.Last(1000) {
+		if !e.Aside {
+			billed.Add(e.Bill)
+		}
+	}
+	var usage usageJSON
+	out := w.ok(w.paw("usage", "acp", "--json")).stdout
+	if err := json.Unmarshal([]byte(out), &usage); err != nil {
+		t.Fatal(err)
+	}
+	cli, total := strings.Split(t.Name(), "/")[1], usage.Agents[0].Total
+	if !slices.Contains([]string{"gemini", "qwen", "copilot"}, cli) {
+		return
+	}
+	if total == nil || total.Input+total.CacheRead != billed.Input+billed.CacheRead || total.Output != billed.Output {
+		t.Errorf("the server billed %+v, and paw usage has\n%s", billed, out)
+	}
 }
 
 // acpPermissions: answered yes, no, and interrupted.
@@ -138,6 +165,39 @@ func acpKilled(t *testing.T, w *cliWorld) {
 		shows := w.screen("acp")
 		if asked, ok := w.model.Asked(prompt, 0); ok && asked.Prompts < 10 || strings.Contains(shows, "begins anew") {
 			t.Errorf("after the kill it was asked %v as prompt %d of its conversation:\n%s", ok, asked.Prompts, shows)
+		}
+	}
+}
+
+// acpRewind: after a rewind the files are as at the end of the turn, after the undo as before, and the conversation goes on.
+func acpRewind(t *testing.T, w *cliWorld) {
+	n := w.last().Number + 1
+	w.send("do: write kept.txt 1\ndo: say Kept.")
+	w.allowed(n - 1)
+	w.send("do: write later.txt 2\ndo: say Later.")
+	w.allowed(n)
+	w.ok(w.paw("rewind", "acp", fmt.Sprint(n)))
+	if w.has("later.txt") || !w.has("kept.txt") {
+		t.Error("the files are not those of the turn's end")
+	}
+	w.ok(w.paw("rewind", "acp", "--undo"))
+	if !w.has("later.txt") {
+		t.Error("after --undo the file is not back")
+	}
+}
+
+// acpTwenty: of twenty prompts, sent one behind the other while the machine is busy, each is a turn with its own answer.
+func acpTwenty(t *testing.T, w *cliWorld) {
+	w.model.Bills = false // by its bills the conversation would soon be too long for qwen
+	defer busy(t)()
+	before := w.last().Number
+	for n := 1; n <= channelRounds; n++ {
+		w.send(fmt.Sprintf("do: say Round %d.", n))
+	}
+	w.await("all are answered", func() bool { return w.last().Number >= before+channelRounds && w.agent("acp").State == "idle" })
+	for n := 1; n <= channelRounds; n++ {
+		if one := w.turn(before + n); text(one.Message) != fmt.Sprintf("Round %d.", n) || one.Tag == nil {
+			t.Errorf("turn %d: %s, %q", one.Number, one.State, text(one.Message))
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 // in the pane, another question takes the place of the first, or the CLI dies. paw types no wrong
 // answer, and says what has happened.
 func TestCLIsAnswerRaces(t *testing.T) {
-	startEach(t, []string{"claude", "codex", "opencode"}, func(t *testing.T, w *cliWorld) {
+	startEach(t, fakemodel.TUIs, func(t *testing.T, w *cliWorld) {
 		cli := w.cli
 		w.awaitState("idle")
 		tmux := fmt.Sprintf("tmux -S %s", w.socket)
@@ -59,8 +59,8 @@ func TestCLIsAnswerRaces(t *testing.T) {
 			w.send("do: ask touch four.txt")
 			w.question(cli)
 			// A killed process may exist for long, until its threads have ended; tmux says when it
-			// has gone.
-			out := meanwhile("answer.begun", fmt.Sprintf("kill -9 %d; until test \"$(%s display-message -p -t %s '#{pane_dead}')\" = 1; do sleep 0.1; done", *w.agent(cli).PID, tmux, *w.agent(cli).PaneID), "yes")
+			// has gone. qwen and copilot work in a child of it.
+			out := meanwhile("answer.begun", fmt.Sprintf("kill -9 -%d; until test \"$(%s display-message -p -t %s '#{pane_dead}')\" = 1; do sleep 0.1; done", *w.agent(cli).PID, tmux, *w.agent(cli).PaneID), "yes")
 			if out.code != 1 || !strings.Contains(out.stderr, cli+": is stopped\npaw: hint: paw recover "+cli) {
 				t.Errorf("exit code %d\n%s%s", out.code, out.stdout, out.stderr)
 			}

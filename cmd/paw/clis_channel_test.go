@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"paw/orchestrator/cli/fakemodel"
 )
 
 // channelRounds is how many prompts and answers the test sends through a channel.
@@ -15,10 +17,11 @@ const channelRounds = 20
 
 // TestCLIsByTheirChannels: twenty prompts and twenty answers reach qwen, opencode and pi through the
 // CLIs' own channels, with half-typed text in the boxes, open menus and panes that change their
-// size. paw types nothing, and no prompt or answer is lost or comes twice.
+// size, on a busy machine. paw types nothing, and no prompt or answer is lost or comes twice.
 func TestCLIsByTheirChannels(t *testing.T) {
 	startEach(t, []string{"qwen", "opencode", "pi"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
+		defer busy(t)()
 		pane := *w.agent(w.cli).PaneID
 		const half = "half of a thought"
 		w.ok(w.tmux("send-keys", "-t", pane, "-l", half))
@@ -100,15 +103,22 @@ func (w *cliWorld) toggle(keys []string, shows string, there bool) {
 }
 
 // TestCLIsWithoutTheirChannels: where a channel is missing or does not answer, paw types prompts
-// and answers.
+// and answers. Answers to opencode are left to the user.
 func TestCLIsWithoutTheirChannels(t *testing.T) {
 	startEach(t, []string{"qwen", "opencode", "pi"}, func(t *testing.T, w *cliWorld) {
 		w.work("do: say Ready.")
 		w.closeChannel()
 		before := w.last().Number
 		w.send("do: ask touch typed.txt\ndo: say Typed.")
-		w.question(w.cli)
-		w.ok(w.paw("answer", w.cli, "yes"))
+		if w.cli == "opencode" {
+			w.awaitState("waiting_input")
+			if out := w.paw("answer", w.cli, "yes"); out.code != 3 {
+				t.Errorf("answer: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+			}
+			w.answer(fakemodel.MannersOf[w.cli].Allow)
+		} else {
+			w.await("it is answered", func() bool { return w.paw("answer", w.cli, "yes").code == 0 }) // refused until it is drawn
+		}
 		w.await("the permission is granted", func() bool { return w.has("typed.txt") })
 		w.finished(before)
 		w.ok(w.tmux("send-keys", "-t", *w.agent(w.cli).PaneID, "-l", "rm everything"))
@@ -120,7 +130,7 @@ func TestCLIsWithoutTheirChannels(t *testing.T) {
 }
 
 // channelFiles are the files that paw needs to use a CLI's channel.
-var channelFiles = map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-server.json", "pi": "pi-listens"}
+var channelFiles = map[string]string{"qwen": "qwen-commands.jsonl", "opencode": "opencode-listens", "pi": "pi-listens"}
 
 // closeChannel renames the file of the CLI's channel, if the CLI has one.
 func (w *cliWorld) closeChannel() {

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,10 +154,10 @@ func (w *cliWorld) describe() string {
 		w.paw("status").stdout, w.paw("turns").stdout, w.cli, w.screen(w.cli), hooks, requests.String(), w.records())
 }
 
-// records returns the ends of the files in which qwen and paw write down what happens in a turn.
+// records returns the ends of the files in which qwen, opencode and paw write down what happens in a turn.
 func (w *cliWorld) records() string {
 	var all strings.Builder
-	for _, pattern := range []string{".qwen/projects/*/chats/*.jsonl", ".local/state/paw/agents/shop/*/qwen-*l*", ".local/state/paw/turns/shop/*/*.log"} {
+	for _, pattern := range []string{".qwen/projects/*/chats/*.jsonl", ".local/state/paw/agents/shop/*/qwen-*l*", ".local/share/opencode/log/*", ".local/state/paw/agents/shop/*/opencode-*", ".local/state/paw/turns/shop/*/*.log"} {
 		files, _ := filepath.Glob(filepath.Join(w.root, "home", pattern))
 		for _, file := range files {
 			content, _ := os.ReadFile(file)
@@ -337,6 +338,18 @@ func (w *cliWorld) work(prompt string) turnJSON {
 func (w *cliWorld) oid(revision string) string {
 	w.t.Helper()
 	return strings.TrimSpace(w.git(w.repo, "rev-parse", revision+"^{commit}"))
+}
+
+// busy keeps every processor at work with two processes, until done is called or the test process has ended.
+func busy(t *testing.T) (done func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 2 * runtime.NumCPU() {
+		if err := exec.CommandContext(ctx, "sh", "-c", `while kill -0 "$PPID"; do :; done`).Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cancel
 }
 
 // has reports whether the agent's worktree has a file.

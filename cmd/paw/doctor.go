@@ -256,13 +256,13 @@ func installedCLIs(ctx context.Context, h *app.App) (names []string) {
 	return names
 }
 
-// lookedAtView names the oldest and newest version of a CLI that paw's authors looked at, null for
-// none, and says how the installed version compares.
+// lookedAtView names the version of a CLI that paw's authors looked at, null for none, and says how the installed version
+// compares. No field of it goes, so there are two of the one version.
 func lookedAtView(info orchestrator.CLIInfo) any {
 	if info.Looked.CLI == "" {
 		return nil
 	}
-	return object{{"oldest", info.Looked.Oldest}, {"newest", info.Looked.Newest}, {"standing", orNull(info.Standing)}}
+	return object{{"oldest", info.Looked.Version}, {"newest", info.Looked.Version}, {"standing", orNull(info.Standing)}}
 }
 
 func clisView(infos []orchestrator.CLIInfo) object {

@@ -67,8 +67,8 @@ func TestArgv(t *testing.T) {
 		},
 
 		{"first", "opencode", false, spec, []string{"/bin/x"}},
-		{"option", "opencode", false, prompt("--help"), []string{"/bin/x", "--prompt=--help"}},
-		{"slash", "opencode", false, prompt("/exit"), []string{"/bin/x", "--prompt= /exit"}},
+		{"option", "opencode", false, prompt("--help"), []string{"/bin/x", "--prompt=--help "}},
+		{"slash", "opencode", false, prompt("/exit"), []string{"/bin/x", "--prompt= /exit "}},
 		{"file", "opencode", false, prompt("see @README"), []string{"/bin/x", "--prompt=see @README "}},
 		{"file within", "opencode", false, prompt("@README is old"), []string{"/bin/x", "--prompt=@README is old"}},
 		{"resume", "opencode", true, prompt("never again"), []string{"/bin/x", "--session", id}},

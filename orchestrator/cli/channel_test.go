@@ -3,13 +3,11 @@ package cli_test
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -170,114 +168,84 @@ func TestQwenPermissions(t *testing.T) {
 	}
 }
 
-// TestOpencodeChannel: the API of opencode is asked with the password of the launch, and as the agent that its screen shows.
+// opencodeState is what the plugin has told while two permissions wait.
+const opencodeState = `{"session":"ses_1","asked":[{"id":"per_1","sessionID":"ses_1","permission":"bash","patterns":["touch one"],"always":["touch *","rm *"]},` +
+	`{"id":"per_2","permission":"edit"}],"answered":{"per_0":"once"}}`
+
+// TestOpencodeChannel: prompts and answers are orders in the inbox of the plugin. An answer counts once the plugin has told of it.
 func TestOpencodeChannel(t *testing.T) {
 	l := newLab(t)
-	var asked []string
-	folder := l.spec.Worktree
-	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if _, password, _ := r.BasicAuth(); password != "sesame" {
-			out.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		asked = append(asked, r.Method+" "+r.URL.RequestURI()+" "+string(body))
-		switch r.URL.Path {
-		case "/session/ses_1/message":
-			_, _ = io.WriteString(out, `[{"info":{"role":"user","agent":"build"},"parts":[{"type":"text","text":"hello"}]}]`)
-		case "/session/ses_1":
-			_, _ = fmt.Fprintf(out, `{"id":"ses_1","directory":%q}`, folder)
-		case "/agent":
-			_, _ = io.WriteString(out, `[{"name":"build"},{"name":"plan"}]`)
-		case "/permission":
-			_, _ = io.WriteString(out, `[{"id":"per_1","permission":"bash","patterns":["touch one"],"always":["touch *","rm *"]},{"id":"per_2","permission":"edit"}]`)
-		case "/tui/select-session", "/permission/per_1/reply", "/session/ses_1/prompt_async":
-			_, _ = io.WriteString(out, "true")
-		default:
-			out.WriteHeader(http.StatusNotFound)
-		}
-	}))
-	defer server.Close()
-	prompted := ""
-	serve := func(address, password string) cli.Channel {
-		path := filepath.Join(l.spec.StateDir, "opencode-server.json")
-		if err := os.MkdirAll(l.spec.StateDir, 0o700); err != nil {
+	command := launch(t, "opencode", hooked(l.spec))
+	if err := os.MkdirAll(l.spec.StateDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range command.Files {
+		if err := os.WriteFile(file.Path, file.Content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(`{"url":"`+address+`","password":"`+password+`","session":"`+prompted+`"}`), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return get(t, "opencode").Channel(l.with("ses_1"))
 	}
-	for address, password := range map[string]string{server.URL: "guess", "http://192.0.2.1:4096": "sesame", "": "sesame", "http://127.0.0.1:1": "sesame"} {
-		if serve(address, password).Open(t.Context()) {
-			t.Errorf("%q with %q is open", address, password)
+	plugin, state, listens, inbox := command.Files[0], command.Files[1].Path, command.Files[2].Path, command.Files[3].Path
+	for _, part := range []string{`listens = "` + listens + `"`, `inbox = "` + inbox + `"`, `state = "` + state + `"`, `told = {"session":"","asked":[],`} {
+		if !strings.Contains(string(plugin.Content), part) {
+			t.Errorf("the plugin has no %s", part)
 		}
 	}
-	channel := serve(server.URL, "sesame")
-	if !channel.Open(t.Context()) {
-		t.Fatal("it is not open")
+	if again, err := get(t, "opencode").Resume(hooked(l.spec)); err != nil || !strings.Contains(content(t, again), `told = {"session":"`+id) {
+		t.Errorf("what is resumed is not told: %v", err)
 	}
-	for shown, as := range map[string]string{"Plan": "plan", "": "build", "Nobody": "build"} {
-		asked = nil
-		if err := channel.Submit(t.Context(), "do it", cli.Screen{Mode: shown}); err != nil {
-			t.Fatal(err)
+	channel := func(conversation string) cli.Channel { return get(t, "opencode").Channel(l.with(conversation)) }
+	tell := func(text string) {
+		if err := os.WriteFile(state+".new", []byte(text), 0o600); err != nil {
+			t.Error(err)
 		}
-		want := `POST /session/ses_1/prompt_async {"agent":"` + as + `","parts":[{"text":"do it","type":"text"}]}`
-		if asked[len(asked)-1] != want || !slices.Contains(asked, `POST /tui/select-session {"sessionID":"ses_1"}`) {
-			t.Errorf("%q", asked)
+		if err := os.Rename(state+".new", state); err != nil {
+			t.Error(err)
 		}
 	}
-	if p, waits := channel.Permission(t.Context()); !waits || p.ID != "per_1" || p.Question != "bash: touch one" || len(p.Options) != 3 || p.Options[1].About != "allow always: touch *, rm *" {
+	tell(opencodeState)
+	if _, waits := channel("ses_1").Permission(t.Context()); waits || channel("ses_1").Open(t.Context()) {
+		t.Error("it is open before the plugin listens")
+	}
+	if err := os.WriteFile(listens, []byte(strconv.Itoa(os.Getpid())), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan string, 9)
+	inboxStandIn(t, inbox, func(order string) {
+		if strings.Contains(order, `"reply":"once"`) {
+			tell(strings.ReplaceAll(opencodeState, "per_0", "per_1"))
+		}
+		if strings.Contains(order, `"reply":"reject"`) { // the user was faster
+			tell(strings.ReplaceAll(opencodeState, "per_0", "per_2"))
+		}
+		taken <- order
+	})
+	if channel("").Open(t.Context()) || channel("ses_0").Open(t.Context()) || !channel("ses_1").Open(t.Context()) {
+		t.Error("it is not open for the conversation of the last prompt alone")
+	}
+	next := func() string {
+		for {
+			if order := <-taken; order != "" {
+				return order
+			}
+		}
+	}
+	one := channel("ses_1")
+	if err := one.Submit(t.Context(), "do \"it\"", cli.Screen{Mode: "Plan"}); err != nil || next() != `{"prompt":"do \"it\"","mode":"Plan"}` {
+		t.Errorf("another order, or %v", err)
+	}
+	if p, waits := one.Permission(t.Context()); !waits || p.ID != "per_1" || p.Question != "bash: touch one" || len(p.Options) != 3 || p.Options[1].About != "allow always: touch *, rm *" {
 		t.Errorf("%+v %v", p, waits)
 	}
-	asked = nil
-	for label, reply := range map[string]string{"Allow once": "once", "Allow always": "always", "Reject": "reject"} {
-		asked = nil
-		if err := channel.Reply(t.Context(), "per_1", cli.Option{Label: label}); err != nil || asked[0] != `POST /permission/per_1/reply {"reply":"`+reply+`"}` {
-			t.Errorf("%s: %q, %v", label, asked, err)
+	if err := one.Reply(t.Context(), "per_1", cli.Option{Label: "Allow once"}); err != nil || next() != `{"mode":"","permission":"per_1","reply":"once"}` {
+		t.Errorf("another order, or %v", err)
+	}
+	for id, why := range map[string]string{"per_2": "somebody else has answered", "per_9": "nobody wants it"} {
+		if err := one.Reply(t.Context(), id, cli.Option{Label: "Reject"}); !errors.Is(err, cli.ErrNotHandedOver) {
+			t.Errorf("%s: %v", why, err)
 		}
 	}
-	if err := channel.Reply(t.Context(), "per_9", cli.Option{Label: "Yes"}); !errors.Is(err, cli.ErrNotHandedOver) {
-		t.Errorf("a permission that nobody wants: %v", err)
-	}
-	if said, err := get(t, "opencode").History(t.Context(), l.with("ses_1")); err != nil || len(said.Messages) != 1 || said.Messages[0].Content != "hello" {
-		t.Errorf("what was said, without a program: %+v, %v", said, err)
-	}
-	if get(t, "opencode").Channel(l.with("")).Open(t.Context()) {
-		t.Error("without a conversation there is nothing to prompt")
-	}
-
-	folder = "/elsewhere"
-	for _, prompted = range []string{"", "ses_1"} { // in this launch
-		channel, asked = serve(server.URL, "sesame"), nil
-		if channel.Open(t.Context()) != (prompted != "") {
-			t.Errorf("prompted in %q: the channel of a conversation that /move has taken away", prompted)
-		}
-		if err := channel.Submit(t.Context(), "do it", cli.Screen{}); !errors.Is(err, cli.ErrNotHandedOver) || strings.Contains(fmt.Sprint(asked), "POST") {
-			t.Errorf("prompted in %q: a prompt for elsewhere: %v, %q", prompted, err, asked)
-		}
-		if seen, err := get(t, "opencode").Observe(t.Context(), l.with("ses_1"), nil); err != nil || (seen.Folder == folder) != (prompted != "") {
-			t.Errorf("prompted in %q: it works in %q, %v", prompted, seen.Folder, err)
-		}
-	}
-}
-
-// TestOpencodeServes: a launch listens on loopback, with a password of its own, unless its arguments name a port.
-func TestOpencodeServes(t *testing.T) {
-	l := newLab(t)
-	one, other := launch(t, "opencode", hooked(l.spec)), launch(t, "opencode", hooked(l.spec))
-	if args := strings.Join(one.Argv, " "); !strings.HasSuffix(args, " --hostname 127.0.0.1 --port 0") {
-		t.Error(args)
-	}
-	password := func(c cli.Command) string { return c.Env[len(c.Env)-1] }
-	if !strings.HasPrefix(password(one), "OPENCODE_SERVER_PASSWORD=") || len(password(one)) < 50 || password(one) == password(other) {
-		t.Errorf("%q, %q", password(one), password(other))
-	}
-	if strings.Contains(strings.Join(one.Argv, " "), strings.TrimPrefix(password(one), "OPENCODE_SERVER_PASSWORD=")) {
-		t.Error("everybody can read the password")
-	}
-	if own := launch(t, "opencode", hooked(l.spec, "--port=7")); len(own.Env) != 1 || len(own.Files) != 1 {
-		t.Errorf("%q", own.Env)
+	tell(`{"session":"ses_1","asked":[]}`)
+	if p, waits := channel("ses_1").Permission(t.Context()); waits {
+		t.Errorf("%+v", p)
 	}
 }

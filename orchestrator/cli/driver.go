@@ -123,6 +123,7 @@ type Facts struct {
 	Turns     string   // how the end of a turn is noticed, in words for the user
 	Rare      bool     // one of many, shown only where it is installed
 	Unseen    bool     // nothing shows the end of a turn: only prompts that paw itself runs count as turns
+	Reports   int      // form of what a program of paw in the CLI reports, raised with each change of it; 0 for hooks of the CLI's own
 	OwnHooks  bool     // hooks are set by options of the command: a CLI that the agent itself runs has none
 	LateHooks bool     // the hooks report nothing before the first prompt
 	Leaves    []string // files that the CLI writes into a worktree by itself

@@ -213,13 +213,9 @@ func TestOpencodeEvents(t *testing.T) {
 		{"input", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","message":"bash: touch zz\nand more"}`)},
 		{"answered", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1"}`)},
 		{"limit", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","message":"Free usage exceeded","limit":{"until":"2026-11-22T14:59:26.442Z"}}`)},
-		{"end", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","finish":"stop","message":"done"}`)},
-		{"end", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","finish":"length","message":"so far"}`)},
-		{"end", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","finish":"tool-calls","rejected":true}`)},
-		{"end", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","finish":"stop","rejected":true,"message":"then not"}`)},
-		{"end", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1"}`)},
-		{"end", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","error":{"name":"MessageAbortedError","message":"Aborted"}}`)},
-		{"end", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","error":{"name":"APIError","message":"fake error 400","status":400}}`)},
+		{"end", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","message":"done"}`)},
+		{"interrupt", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","message":"the user rejected a permission"}`)},
+		{"error", json.RawMessage(`{"conversation":"ses_1","turnID":"msg_1","errorType":"APIError 400","message":"fake error 400"}`)},
 		{"session_end", json.RawMessage(`{"conversation":"ses_1","source":"exit"}`)},
 	}
 	want := []string{
@@ -230,12 +226,8 @@ func TestOpencodeEvents(t *testing.T) {
 		"answered: answered in=ses_ turn=msg_",
 		"limit: limit in=ses_ turn=msg_ message=Free usage exceeded limited=2026-11-22T14:59:26Z",
 		"end: end in=ses_ turn=msg_ message=done",
-		"end: end in=ses_ turn=msg_ message=so far",
-		"end: interrupt in=ses_ turn=msg_ message=the user rejected a permission",
-		"end: end in=ses_ turn=msg_ message=then not",
-		"end: interrupt in=ses_ turn=msg_",
-		"end: interrupt in=ses_ turn=msg_",
-		"end: error in=ses_ turn=msg_ message=fake error 400 error=APIError 400",
+		"interrupt: interrupt in=ses_ turn=msg_ message=the user rejected a permission",
+		"error: error in=ses_ turn=msg_ message=fake error 400 error=APIError 400",
 		"session_end: session_end in=ses_ source=exit",
 	}
 	if diff := cmp.Diff(want, briefs(t, "opencode", calls)); diff != "" {

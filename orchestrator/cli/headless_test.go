@@ -154,12 +154,12 @@ func TestLiteral(t *testing.T) {
 		{"claude", "see @README", "see @README "},
 		{"codex", "/quit", " /quit "},
 		{"codex", "ask @alice", "ask @alice "},
-		{"opencode", "/exit", " /exit"},
-		{"opencode", "!ls", "!ls"},
+		{"opencode", "/exit", " /exit "},
+		{"opencode", "!ls", " !ls "},
 		{"qwen", "!ls", " !ls"},
 		{"copilot", "/exit", " /exit "},
 		{"pi", "see @README", "see @README "},
-		{"pi", "#note", "#note"},
+		{"pi", "#note", "#note "},
 		{"demo", "/exit now", "/exit now"},
 	} {
 		if got, err := get(t, c.cli).Literal(c.prompt); got != c.want || err != nil {

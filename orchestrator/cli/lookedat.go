@@ -13,17 +13,17 @@ var lookedAtTable string
 
 // LookedAt is a row of the table of the versions that paw's tests were run with.
 type LookedAt struct {
-	CLI            string
-	Package        string // npm package
-	Oldest, Newest string // versions, equal where only one was tested
+	CLI     string
+	Package string // npm package
+	Version string
 }
 
 // LookedAts returns all rows, in the order of the table.
 func LookedAts() []LookedAt {
 	var all []LookedAt
 	for line := range strings.Lines(lookedAtTable) {
-		if words := strings.Fields(line); len(words) == 4 && words[0] != "#" {
-			all = append(all, LookedAt{CLI: words[0], Package: words[1], Oldest: words[2], Newest: words[3]})
+		if words := strings.Fields(line); len(words) == 3 && words[0] != "#" {
+			all = append(all, LookedAt{CLI: words[0], Package: words[1], Version: words[2]})
 		}
 	}
 	return all
@@ -46,24 +46,21 @@ func Install(cli string) string {
 	return ""
 }
 
-// SameVersion is the standing of the oldest and of the newest tested version.
+// SameVersion is the standing of the tested version.
 const SameVersion = "looked at"
 
-// Standing compares an installed version with the tested ones: SameVersion, "between", "newer" or "older", with words for all but
-// the first. It is "" for a CLI that was never tested, and for a version that cannot be compared. A pre-release (1.2.0-beta) is
+// Standing compares an installed version with the tested one: SameVersion, "newer" or "older", with words for all but the first. It is "" for a CLI that was never tested, and for a version that cannot be compared. A pre-release (1.2.0-beta) is
 // older than its release.
 func (l LookedAt) Standing(version string) (standing, words string) {
 	v := "v" + version
-	oldest, newest := semver.Compare(v, "v"+l.Oldest), semver.Compare(v, "v"+l.Newest)
+	than := semver.Compare(v, "v"+l.Version)
 	switch {
 	case l.CLI == "" || !semver.IsValid(v):
 		return "", ""
-	case oldest == 0 || newest == 0:
+	case than == 0:
 		return SameVersion, ""
-	case newest > 0:
-		return "newer", "newer than any that was looked at (" + l.Newest + ")"
-	case oldest < 0:
-		return "older", "older than any that was looked at (" + l.Oldest + ")"
+	case than > 0:
+		return "newer", "newer than any that was looked at (" + l.Version + ")"
 	}
-	return "between", "between those that were looked at (" + l.Oldest + " and " + l.Newest + ")"
+	return "older", "older than any that was looked at (" + l.Version + ")"
 }

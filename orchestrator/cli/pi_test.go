@@ -133,8 +133,8 @@ func TestPiUsesOfCopies(t *testing.T) {
 	}
 }
 
-// piStandIn takes prompts as the extension does, until the test ends.
-func piStandIn(t *testing.T, inbox string, taken chan<- string) {
+// inboxStandIn takes what paw puts into an inbox, as a script of paw does, until the test ends.
+func inboxStandIn(t *testing.T, inbox string, take func(string)) {
 	t.Helper()
 	stop, ended := make(chan struct{}), make(chan struct{})
 	t.Cleanup(func() { close(stop); <-ended })
@@ -143,7 +143,7 @@ func piStandIn(t *testing.T, inbox string, taken chan<- string) {
 		for {
 			if os.Rename(inbox, inbox+".taken") == nil {
 				text, _ := os.ReadFile(inbox + ".taken")
-				taken <- string(text)
+				take(string(text))
 			}
 			select {
 			case <-stop:
@@ -188,7 +188,7 @@ func TestPiChannel(t *testing.T) {
 	}
 	taken := make(chan string, 3)
 	t.Run("taken", func(t *testing.T) {
-		piStandIn(t, inbox, taken)
+		inboxStandIn(t, inbox, func(text string) { taken <- text })
 		const prompt = "two\nlines \"quoted\" é"
 		if !channel.Open(t.Context()) {
 			t.Fatal("it is not open")

@@ -90,7 +90,7 @@ func launch(sessionName, agentName string, generation int, path string, failure 
 		return exitLaunchRefused, err
 	}
 	holder.Session, holder.Agent, holder.Generation, holder.At = sessionName, agentName, generation, time.Now().UTC()
-	holder.Prompted, holder.Hook, holder.SetUp = l.Prompted, l.Hook, l.SetUp.words()
+	holder.Prompted, holder.Hook, holder.Reports, holder.SetUp = l.Prompted, l.Hook, l.Reports, l.SetUp.words()
 	lock, err := session.Locks{Dir: l.LocksDir}.HoldAgent(sessionName, agentName, holder)
 	if err != nil {
 		_ = os.Remove(path)
@@ -148,6 +148,7 @@ type launchFile struct {
 	PromptFile   string   `json:"prompt_file,omitempty"` // deleted when the CLI is started
 	GivenFile    string   `json:"given_file,omitempty"`  // written then; "" for a CLI whose turns are not seen
 	Hook         string   `json:"hook,omitempty"`        // paw that the CLI's hooks run
+	Reports      int      `json:"reports,omitempty"`     // see cli.Facts
 	Prompted     bool     `json:"prompted,omitempty"`    // the CLI gets a first prompt, as an argument or typed
 	SetUp        *setUp   `json:"set_up,omitempty"`      // what comes before the CLI; nil for nothing
 	Argv         []string `json:"argv"`

@@ -59,7 +59,7 @@ func prepareLaunch(ctx context.Context, h *app.App, s *session.Session, j *Job, 
 	path, err := writeLaunch(h, launchFile{
 		Session: s.Name, Agent: w.Name, Generation: generation, Worktree: w.WorktreePath,
 		GitCommonDir: s.GitCommonDir, LocksDir: h.Paths.LocksDir(), Argv: command.Argv, Env: Environment(h.Agent(s, w), generation, command),
-		SetUp: first, PromptFile: promptFile, GivenFile: givenFile, Hook: h.Executable, Prompted: j.Kind == ResultFresh && j.Prompt != "",
+		SetUp: first, PromptFile: promptFile, GivenFile: givenFile, Hook: h.Executable, Reports: cli.Facts().Reports, Prompted: j.Kind == ResultFresh && j.Prompt != "",
 	})
 	if err != nil {
 		return tmux.AgentPane{}, err

@@ -45,7 +45,7 @@ type Observation struct {
 	OtherBoot  bool      // the agent was last launched before the machine's last boot
 
 	// From files.
-	HookGone     bool   // the paw that the CLI's hooks run is not there any more
+	HookLost     string // why this paw does not get what the CLI reports
 	WorktreeGone bool   // there is no git worktree at the agent's path
 	BranchMoved  bool   // the branch was moved by a git that was not in the worktree
 	CutShort     string // killed command that was moving the worktree's files, "" for none

@@ -265,8 +265,8 @@ func (o Observation) withMove(st session.AgentStatus) session.AgentStatus {
 	if o.BranchMoved {
 		st.Reason = both(st.Reason, session.ReasonBranchMoved)
 	}
-	if o.HookGone && o.Running() == InPane {
-		st.Reason = both(st.Reason, session.ReasonHookGone)
+	if o.HookLost != "" && o.Running() == InPane {
+		st.Reason = both(st.Reason, o.HookLost)
 	}
 	return st
 }

@@ -44,7 +44,7 @@ type Agent struct {
 	madeBy     int               // process of that paw, 0 when unknown
 	TagCommit  string            // commit of the tag of the last finished turn, "" where none is in a file
 	LaunchedAt time.Time         // time of a launch that no launcher has read yet, else zero
-	HookGone   bool              // the paw that its CLI's hooks run is not there any more
+	HookLost   string            // why this paw does not get what its CLI reports
 	failure    string            // why the last launcher gave up
 	open       map[int]time.Time // times of launches that no launcher had read yet, by generation
 	kept       int               // prompts that its CLI, which has had none yet, is to get
@@ -106,7 +106,7 @@ func (f Facts) Observation(a Agent) live.Observation {
 		Now: f.Now, Session: f.Session.Status, Phase: a.Record.Phase, Done: a.Record.Done, SeenCut: a.Record.SeenCut, Tmux: f.Tmux, Pane: session.PaneGone,
 		Closed: f.itsServer && a.Record.Phase == session.PhaseLive && a.Record.PaneID != "",
 		Lock:   a.Lock.State, HolderPID: a.Lock.PID(), Headless: RunsHeadless(a.Lock), LaunchedAt: a.LaunchedAt, Failure: a.failure,
-		Made: a.made, MadeBy: a.madeBy, WorktreeGone: a.Worktree.Gone, HookGone: a.HookGone, CutShort: a.Worktree.CutShort, BranchMoved: a.Worktree.Moved,
+		Made: a.made, MadeBy: a.madeBy, WorktreeGone: a.Worktree.Gone, HookLost: a.HookLost, CutShort: a.Worktree.CutShort, BranchMoved: a.Worktree.Moved,
 		Rewound: a.rewound, Kept: a.kept,
 		OtherBoot: a.Lock.Holder.BootID != "" && a.Lock.Holder.BootID != session.BootID(),
 		Turns:     a.Turns,

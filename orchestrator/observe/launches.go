@@ -155,6 +155,20 @@ func hooksMark(h *app.App, sessionName, agentName string, generation int) string
 	return filepath.Join(h.StateDir(sessionName, agentName), fmt.Sprintf("hooks-%d", generation))
 }
 
+// hookLost returns why this paw does not get what a running CLI reports, "" where it does.
+func hookLost(h *app.App, cliName string, lock session.AgentLock) string {
+	if lock.State != session.LockHeld || lock.Holder.Hook == "" {
+		return ""
+	}
+	if _, err := os.Stat(lock.Holder.Hook); errors.Is(err, os.ErrNotExist) {
+		return session.ReasonHookGone
+	}
+	if c, known := h.CLIs.Get(cliName); known && c.Facts().Reports != lock.Holder.Reports {
+		return session.ReasonHookOld
+	}
+	return ""
+}
+
 // AskRecord reads the CLI's own record about an agent; the zero Observed where that is impossible.
 func AskRecord(ctx context.Context, a app.Agent, last *turn.Record) cli.Observed {
 	c, ok := a.App.CLIs.Get(a.Record.CLI)

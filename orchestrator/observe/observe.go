@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -139,10 +138,7 @@ func madeSince(a app.Agent) bool {
 func withLock(h *app.App, s *session.Session, a Agent, lock session.AgentLock, err error) Agent {
 	a.Lock, a.lockErr, a.Turns = lock, err, TurnsOf(h.Agent(s, &a.Record), lock)
 	a.rewound = rewound(h.Agent(s, &a.Record), turn.NumberOf(a.Turns.Last), a.Worktree.Head)
-	if hook := lock.Holder.Hook; lock.State == session.LockHeld && hook != "" {
-		_, err := os.Stat(hook)
-		a.HookGone = errors.Is(err, os.ErrNotExist)
-	}
+	a.HookLost = hookLost(h, a.Record.CLI, lock)
 	if last := a.Turns.Last; lock.State == session.LockHeld && !SetsUp(lock) && (last == nil || last.StartedAt.Before(lock.Holder.At)) {
 		a.kept = len(h.Texts().Next(s.Name, a.Record.Name))
 	}

@@ -54,7 +54,7 @@ type AgentStatus struct {
 	LastTag        string // tag of the last finished turn, or of the start
 	Branch         string // branch checked out in the agent's worktree, "" for none
 	LastCommit     string // HEAD at the end of the last turn if that turn finished, else ""
-	HookGone       bool   // the paw that its CLI's hooks run is not there any more
+	HookLost       string // why this paw does not get what its CLI reports
 	WorktreeGone   bool   // there is no git worktree at the agent's path
 	Hooks          string // HooksSeen, HooksSilent or HooksNone
 }
@@ -79,7 +79,7 @@ func StatusOf(h *app.App, f Facts) SessionStatus {
 	st.Agents = make([]AgentStatus, 0, len(f.Agents))
 	for i, a := range f.Agents {
 		as := AgentStatus{
-			Record: a.Record, AgentStatus: states[i], Children: s.Children(a.Record.Name), Hooks: hooksOf(a), WorktreeGone: a.Worktree.Gone, HookGone: a.HookGone,
+			Record: a.Record, AgentStatus: states[i], Children: s.Children(a.Record.Name), Hooks: hooksOf(a), WorktreeGone: a.Worktree.Gone, HookLost: a.HookLost,
 			Branch: a.Worktree.Branch,
 		}
 		if last := a.Turns.Last; last != nil && last.State == turn.InProgress && f.State(a).State != session.StateSuspended {

@@ -257,8 +257,8 @@ func (t *sender) look(ctx context.Context) (cli.Screen, error) {
 		return cli.Screen{}, t.elsewhere(ctx, a.Turns.Elsewhere)
 	case a.Worktree.Gone:
 		return cli.Screen{}, t.refuse(session.ReasonWorktreeGone)
-	case a.HookGone:
-		return cli.Screen{}, t.refuse(session.ReasonHookGone)
+	case a.HookLost != "":
+		return cli.Screen{}, t.refuse(a.HookLost)
 	case app.Gone(t.Session):
 		return cli.Screen{}, errs.New(errs.Refused, "%s: its repository is not there any more, so no turn is recorded", t.Record.Name).Hint("paw status %s", t.Session.Name)
 	}

@@ -45,9 +45,9 @@ type driver struct {
 // Driver returns the driver of an agent, with the command that has it speak the protocol.
 func Driver(name string, command []string) cli.Driver {
 	return driver{cli.Named{Of: name, Known: cli.Facts{
-		ChoosesID: true, Rare: slices.Equal(command, Known[name]), Metered: true, OwnHooks: true, Resume: "where the agent can", Turns: "exact, from the protocol",
+		ChoosesID: true, Reports: 1, Rare: slices.Equal(command, Known[name]), Metered: true, OwnHooks: true, Resume: "where the agent can", Turns: "exact, from the protocol",
 		Ready: cli.Ready{Event: true, Box: true, Clear: []string{"C-u"}},
-	}}, plain.Reader{Who: name}, OneShot{name}, command}
+	}}, plain.Reader{Who: name}, OneShot{CLI: name}, command}
 }
 
 func (d driver) Program() string { return d.command[0] }

@@ -17,13 +17,16 @@ const oneShot = "run"
 
 // OneShot takes the headless turns of a CLI by the protocol, in the conversations that the CLI keeps. The program prints what it
 // records.
-type OneShot struct{ CLI string }
+type OneShot struct {
+	CLI    string
+	Speaks string // first argument that has the CLI speak the protocol
+}
 
-// Command returns the command of a headless turn, by the one that has the CLI speak the protocol.
-func (o OneShot) Command(s cli.Spec, agent cli.Command) (cli.Command, error) {
-	l := launch{Name: o.CLI, State: s.StateDir, ID: oneShot, Prompt: s.Prompt, Before: s.ConversationID, Agent: agent.Argv}
-	agent.Argv, agent.Files = l.argv(), append(agent.Files, inbox.Of(s, kind).Files()...)
-	return agent, prompts.CheckArgument(o.CLI, s.Prompt, s.Prompt)
+// Headless has the CLI speak the protocol.
+func (o OneShot) Headless(s cli.Spec) (cli.Command, error) {
+	agent := append([]string{s.Executable, o.Speaks}, s.Args...)
+	l := launch{Name: o.CLI, State: s.StateDir, ID: oneShot, Prompt: s.Prompt, Before: s.ConversationID, Agent: agent}
+	return cli.Command{Argv: l.argv(), Files: inbox.Of(s, kind).Files()}, prompts.CheckArgument(o.CLI, s.Prompt, s.Prompt)
 }
 
 // HeadlessLine reads a line of the record.

@@ -13,6 +13,9 @@ type update struct {
 	Session string `json:"sessionId"`
 	Update  struct {
 		Kind string `json:"sessionUpdate"`
+		Meta struct {
+			Usage *tokens `json:"usage"` // qwen tells it of each answer of its model
+		} `json:"_meta"`
 		call
 	} `json:"update"`
 }

@@ -29,6 +29,7 @@ type work struct {
 	line     string       // end of it that is not on the screen yet
 	goesOn   bool         // a part of it is
 	more     bool         // the message goes on
+	billed   bool         // the usage is recorded
 }
 
 // give hands an event over, unless the turn is over.
@@ -102,9 +103,8 @@ func (w *work) prompt(ctx context.Context) error {
 			if told := reply.Meta.Quota.Tokens; told != nil && reply.Usage == nil {
 				reply.Usage = &tokens{Total: told.Input + told.Output, Output: told.Output}
 			}
-			if reply.Usage != nil {
-				reply.Usage.Sums = w.session.Agent == "Copilot" // 1.0.102; the protocol does not say it yet
-				w.record.Append(plain.Entry{Type: plain.TypeUsage, Content: string(encoded(reply.Usage))})
+			if !w.billed {
+				w.used(reply.Usage)
 			}
 			return w.ending(ctx, err, reply.Stop)
 		}
@@ -150,10 +150,20 @@ func (w *work) take(ctx context.Context, event any) {
 		switch u := e.Update; u.Kind {
 		case "agent_message_chunk":
 			w.say(ctx, textOf(u.Content))
+			w.used(u.Meta.Usage)
 		case "tool_call", "tool_call_update":
 			w.tool(ctx, u.call, textOf(u.Content))
 		}
 	}
+}
+
+// used records the usage of the turn or, of an agent that tells it, of one answer.
+func (w *work) used(t *tokens) {
+	if t == nil {
+		return
+	}
+	w.billed, t.Sums = true, w.session.Agent == "Copilot" // 1.0.102; the protocol does not say it yet
+	w.record.Append(plain.Entry{Type: plain.TypeUsage, Content: string(encoded(t))})
 }
 
 // say records a part of the answer, and shows lines of it.

@@ -23,8 +23,8 @@ type driver struct {
 var facts = cli.Facts{
 	ChoosesID: true, Returns: true, Moves: true, Metered: true, Resume: "exact, by id", Turns: "exact, from hooks; interrupts from its registry and transcript",
 	Environment: []string{"CLAUDE_CONFIG_DIR"},
-	Marks:       []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"}, // of claude 2.1.197
-	AwaitsEnd:   []string{"Stop", "StopFailure"},                                                                                // of claude 2.1.330
+	Marks:       []string{"AI_AGENT", "CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_SESSION_ID"},
+	AwaitsEnd:   []string{"Stop", "StopFailure"}, // of claude 2.1.330
 	// It needs no dialog check: claude reports SessionStart only after the user has trusted the folder.
 	Ready: cli.Ready{Event: true, Box: true, Settle: 50 * time.Millisecond, Clear: []string{"C-u"}},
 }

@@ -129,7 +129,6 @@ var dialogs = slices.Concat(cutDialogs, []screens.Dialog{
 	screens.Asks(`^ *Resume [sS]ession`, "asks which conversation to resume"),
 	screens.Asks(`^ *Select model`, "asks to choose a model"),
 	screens.AsksInTurn(`^╌+\n((?s:.+?))\n╌+\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"),
-	screens.AsksInTurn(`^ [A-Z]\w* command\n\s*\n {3}([^\n]+)\n(?s:.*)^ ?Do you want to proceed\?`, "asks for permission: $1"), // the form of 2.1.197
 	screens.AsksInTurn(`^ ?Do you want to proceed\?`, "asks for permission"),
 	screens.AsksInTurn(`^ ?(Do you want to [^?]*\?)`, "$1"),
 	screens.AsksInTurn(`^(?:← +)? ?[☐☒✔] .*\n\s*\n(.+)`, "$1"), // AskUserQuestion: the question below the tabs with the questions' names

@@ -185,15 +185,12 @@ func (q *queue) take(line turnLine) {
 func (t *toldTurns) prompt(line turnLine, text string) {
 	waited := line.PromptSource == "queued" || line.PromptSource == "system"
 	known := line.PromptID != "" && slices.Contains(t.ids, line.PromptID)
-	// Older versions report each queued prompt with an id of its own, and write the last id into
-	// all their lines.
-	lost := t.own && !t.found && t.ids[len(t.ids)-1] != ""
 	switch {
 	case waited && t.own && !t.found && t.ids[len(t.ids)-1] == "" && t.asked == strings.TrimSpace(text): // no hook has told its id
 		t.ids, t.found, t.waited = append(t.ids, line.PromptID), true, true
 	case known:
 		t.found, t.waited = true, t.waited || waited
-	case waited && !t.over && !t.answered && (t.waited || lost):
+	case waited && !t.over && !t.answered && t.waited:
 		t.ids, t.waited = append(t.ids, line.PromptID), true
 		t.later = append(t.later, t.event(line, turn.Event{Kind: turn.KindPrompt, Prompt: text, Queued: true}))
 	default:

@@ -19,7 +19,7 @@ import (
 )
 
 // Driver is the driver of copilot.
-var Driver cli.Driver = driver{cli.Named{Of: "copilot", Known: facts}, acp.OneShot{CLI: "copilot"}}
+var Driver cli.Driver = driver{cli.Named{Of: "copilot", Known: facts}, acp.OneShot{CLI: "copilot", Speaks: "--acp"}}
 
 type driver struct {
 	cli.Named
@@ -128,11 +128,6 @@ func (c driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 		t := l.Data.Usage
 		return "", cli.Use{At: l.Timestamp, Input: max(t.Input-t.CacheRead-t.CacheWrite, 0), CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, Output: t.Output}
 	})
-}
-
-// Headless has copilot speak ACP.
-func (c driver) Headless(s cli.Spec) (cli.Command, error) {
-	return c.Command(s, cli.Command{Argv: append([]string{s.Executable, "--acp"}, s.Args...)})
 }
 
 func (driver) Canonical(prompt string) string { return cli.Canonical(prompt) }

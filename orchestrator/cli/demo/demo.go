@@ -20,7 +20,7 @@ import (
 
 // Driver is the driver of demo.
 var Driver cli.Driver = driver{cli.Named{Of: "demo", Known: cli.Facts{
-	ChoosesID: true, Version: "built in", Resume: "exact, by id", Turns: "exact, from hooks",
+	ChoosesID: true, Reports: 1, Version: "built in", Resume: "exact, by id", Turns: "exact, from hooks",
 	Environment: []string{"XDG_STATE_HOME"},
 	Marks:       []string{program.HookVariable},
 	Ready:       cli.Ready{Event: true, Box: true, Silent: true, Clear: []string{"C-u"}}, // the demo CLI reads what was typed before it started

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -16,7 +15,7 @@ import (
 	"paw/session/history"
 )
 
-// History asks the running opencode, else it runs `opencode export`: opencode keeps conversations in a database.
+// History runs `opencode export`: opencode keeps conversations in a database.
 func (o driver) History(ctx context.Context, s cli.Spec) (cli.Transcript, error) {
 	found, err := o.export(ctx, s)
 	if err != nil {
@@ -41,10 +40,6 @@ func (o driver) export(ctx context.Context, s cli.Spec) (*exportedConversation, 
 		return nil, err
 	}
 	var export exportedConversation
-	if c := channelOf(s); c.URL != "" && c.call(ctx, http.MethodGet, c.path(""), nil, &export.Info) == nil &&
-		c.call(ctx, http.MethodGet, c.path("/message"), nil, &export.Messages) == nil {
-		return &export, nil
-	}
 	unknown := &cli.ConversationError{CLI: o.Name(), ID: s.ConversationID, Reason: "opencode has no conversation of this id"}
 	if !hasStore(s.Env) {
 		return nil, unknown

@@ -19,7 +19,7 @@ import (
 )
 
 // Driver is the driver of opencode.
-var Driver cli.Driver = driver{cli.Named{Of: "opencode", Known: facts}, acp.OneShot{CLI: "opencode"}}
+var Driver cli.Driver = driver{cli.Named{Of: "opencode", Known: facts}, acp.OneShot{CLI: "opencode", Speaks: "acp"}}
 
 // driver has no Fork: opencode works in the directory of the conversation that it copies, wherever
 // it is started.
@@ -30,10 +30,10 @@ type driver struct {
 
 // facts leave the id to opencode, which names a conversation at its first prompt.
 var facts = cli.Facts{
-	Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
+	Reports: 1, Metered: true, Resume: "exact, by id", Turns: "exact, from a plugin; a turn cut by kill -9 is a crash", EscapeAgain: []string{"again to interrupt"},
 	Leaves:      []string{".opencode/.gitignore", ".opencode/package.json", ".opencode/package-lock.json", ".opencode/bun.lock"},
 	Environment: []string{"XDG_DATA_HOME", "OPENCODE_DB"},
-	Marks:       []string{configVariable, passwordVariable}, // which a launch sets
+	Marks:       []string{configVariable}, // which a launch sets
 	// The start event is no sign: the plugin loads 2 s before the screen takes input, and opencode loses what is pasted before.
 	Ready: cli.Ready{Box: true, Settle: 200 * time.Millisecond},
 }
@@ -41,30 +41,18 @@ var facts = cli.Facts{
 func (o driver) Launch(s cli.Spec) (cli.Command, error) {
 	argv := append([]string{s.Executable}, s.Args...)
 	if s.Prompt == "" {
-		return o.command(s, argv)
+		return o.command(s, "", argv)
 	}
-	argument := "--prompt=" + literalPrompt(s.Prompt)
+	argument := "--prompt=" + literal(s.Prompt)
 	if err := cmp.Or(prompts.CheckWord(o.Name(), s.Prompt, prompts.Exits...), prompts.CheckArgument(o.Name(), s.Prompt, argument)); err != nil {
 		return cli.Command{}, err
 	}
-	return o.command(s, append(argv, argument))
-}
-
-// literalPrompt changes a prompt so that opencode's input box sends it instead of completing it: as
-// a command when it begins with "/", as a file name when its last word has an "@".
-func literalPrompt(prompt string) string {
-	if strings.HasPrefix(prompt, "/") {
-		prompt = " " + prompt
-	}
-	if last := prompt[strings.LastIndexAny(prompt, " \t\n")+1:]; strings.Contains(last, "@") {
-		prompt += " "
-	}
-	return prompt
+	return o.command(s, "", append(argv, argument))
 }
 
 // Resume must run in the directory of the conversation: elsewhere opencode hangs.
 func (o driver) Resume(s cli.Spec) (cli.Command, error) {
-	return o.command(s, append([]string{s.Executable, "--session", s.ConversationID}, s.Args...))
+	return o.command(s, s.ConversationID, append([]string{s.Executable, "--session", s.ConversationID}, s.Args...))
 }
 
 func (o driver) Conversation(ctx context.Context, s cli.Spec) (cli.Conversation, error) {
@@ -143,13 +131,10 @@ func hasStore(env []string) bool {
 	return err == nil
 }
 
-// Literal handles a pasted prompt: of special characters only "/" acts, and the words that exit are
-// refused.
-func (o driver) Literal(prompt string) (string, error) {
-	return literalPrompt(prompt), prompts.CheckWord(o.Name(), prompt, prompts.Exits...)
-}
+// literal returns a prompt that the input box does not complete, as a command or as the name of a file.
+func literal(prompt string) string { return prompts.Closed(prompts.Spaced(prompt)) }
 
-// Headless has opencode speak ACP.
-func (o driver) Headless(s cli.Spec) (cli.Command, error) {
-	return o.Command(s, cli.Command{Argv: append([]string{s.Executable, "acp"}, s.Args...)})
+// Literal refuses the words that exit.
+func (o driver) Literal(prompt string) (string, error) {
+	return literal(prompt), prompts.CheckWord(o.Name(), prompt, prompts.Exits...)
 }

@@ -27,7 +27,7 @@ type driver struct {
 }
 
 var facts = cli.Facts{
-	ChoosesID: true, Metered: true, Resume: "exact, by id", Turns: "exact, from an extension", OwnHooks: true,
+	ChoosesID: true, Reports: 1, Metered: true, Resume: "exact, by id", Turns: "exact, from an extension", OwnHooks: true,
 	Environment: []string{"PI_CODING_AGENT_DIR", "PI_CODING_AGENT_SESSION_DIR"},
 	Marks:       []string{"PI_CODING_AGENT", "AI_AGENT"}, // which pi sets for all programs that it runs
 	// The event comes from the extension, which pi loads before it draws its box.
@@ -134,10 +134,7 @@ func (p driver) Literal(prompt string) (string, error) {
 	if strings.HasPrefix(cli.TrimLeft(prompt), "!") {
 		return "", &cli.PromptError{CLI: p.Name(), Reason: `a prompt that begins with "!" would run as a shell command`}
 	}
-	if last := prompt[strings.LastIndexAny(prompt, " \t\n")+1:]; strings.HasPrefix(last, "@") {
-		prompt += " "
-	}
-	return prompt, prompts.CheckCommand(p.Name(), prompt)
+	return prompts.Closed(prompt), prompts.CheckCommand(p.Name(), prompt)
 }
 
 // Headless asks for a stream of JSON: pi's exit code is 0 after an API error.

@@ -42,9 +42,7 @@ func (driver) Event(name string, payload []byte) (turn.Event, error) {
 		e.At = begins(p.At, time.Now())
 	case name == "Notification" && p.NotificationType == "idle_prompt":
 		e = p.Event(turn.KindIdle)
-		if e.At = p.At; e.At.IsZero() {
-			e.At = time.Now()
-		}
+		e.At = p.At
 	case name == "Stop":
 		for _, task := range p.BackgroundTasks {
 			if task.Status == "running" {

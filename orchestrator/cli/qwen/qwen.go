@@ -17,7 +17,7 @@ import (
 )
 
 // Driver is the driver of qwen.
-var Driver cli.Driver = driver{cli.Named{Of: "qwen", Known: facts}, acp.OneShot{CLI: "qwen"}}
+var Driver cli.Driver = driver{cli.Named{Of: "qwen", Known: facts}, acp.OneShot{CLI: "qwen", Speaks: "--acp"}}
 
 type driver struct {
 	cli.Named
@@ -76,11 +76,6 @@ func (q driver) Literal(prompt string) (string, error) {
 	return prompts.Spaced(prompt), cmp.Or(prompts.CheckWord(q.Name(), prompt, prompts.Exits...), prompts.CheckCommand(q.Name(), prompt))
 }
 
-// Headless has qwen speak ACP.
-func (q driver) Headless(s cli.Spec) (cli.Command, error) {
-	return q.Command(s, cli.Command{Argv: append([]string{s.Executable, "--acp"}, s.Args...)})
-}
-
 // Uses reads the whole chat file, including what a rewind has taken back.
 func (q driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	type line struct {
@@ -101,8 +96,7 @@ func (q driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	})
 }
 
-// Screen looks for the input box around the terminal's cursor. qwen 0.15 hides that cursor and
-// draws its own.
+// Screen looks for the input box around the terminal's cursor.
 func (driver) Screen(s cli.Screenshot) cli.Screen { return box.Screen(s) }
 
 // box describes qwen's input box, and its dialogs, in which a digit takes an option at once.

@@ -44,7 +44,7 @@ func (q driver) command(s cli.Spec, argv []string) (cli.Command, error) {
 	}
 	var settings map[string]json.RawMessage
 	if err == nil {
-		settings, err = hooks.Object(hooks.WithoutComments(content))
+		settings, err = hooks.Object(content)
 	}
 	if err == nil {
 		channel.addTo(settings)

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tailscale/hujson"
+
 	"paw/config/disk"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/questions"
@@ -58,13 +60,16 @@ type Entry struct {
 	Timeout int    `json:"timeout"` // seconds in claude, milliseconds in qwen
 }
 
-// Object reads a JSON object, a part of settings; an empty text is an empty one.
+// Object reads a JSON object, a part of settings, in which CLIs allow comments; an empty text is an empty one.
 func Object(text []byte) (map[string]json.RawMessage, error) {
 	object := map[string]json.RawMessage{}
 	if len(bytes.TrimSpace(text)) == 0 {
 		return object, nil
 	}
-	err := json.Unmarshal(text, &object)
+	text, err := hujson.Standardize(text)
+	if err == nil {
+		err = json.Unmarshal(text, &object)
+	}
 	if err == nil && object == nil {
 		err = errors.New("null is no object")
 	}
@@ -163,39 +168,4 @@ func (p Payload) Named(name string) turn.Event {
 		e.Source = p.Reason
 	}
 	return e
-}
-
-// WithoutComments blanks the // and /* */ comments that CLIs allow in their settings.
-func WithoutComments(content []byte) []byte {
-	out := bytes.Clone(content)
-	for i := 0; i < len(out); i++ {
-		switch {
-		case out[i] == '"':
-			for i++; i < len(out) && out[i] != '"'; i++ {
-				if out[i] == '\\' {
-					i++
-				}
-			}
-		case bytes.HasPrefix(out[i:], []byte("//")):
-			i = blank(out, i, "\n")
-		case bytes.HasPrefix(out[i:], []byte("/*")):
-			i = blank(out, i, "*/")
-		}
-	}
-	return out
-}
-
-// blank replaces the comment that begins at start, up to end or the end of the text, by spaces, and
-// returns the index of its last byte.
-func blank(text []byte, start int, end string) int {
-	stop := len(text)
-	if n := bytes.Index(text[start+2:], []byte(end)); n >= 0 {
-		stop = start + 2 + n + len(end)
-	}
-	for i := start; i < stop; i++ {
-		if text[i] != '\n' {
-			text[i] = ' '
-		}
-	}
-	return stop - 1
 }

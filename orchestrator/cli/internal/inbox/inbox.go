@@ -38,8 +38,8 @@ func Of(s cli.Spec, name string) Channel {
 // Files returns both files, empty, so that a launch takes nothing of an earlier one.
 func (c Channel) Files() []cli.File { return []cli.File{{Path: c.Listens}, {Path: c.Path}} }
 
-// listens reports whether the CLI that has listened still runs.
-func (c Channel) listens() bool {
+// Alive reports whether the CLI that has listened still runs.
+func (c Channel) Alive() bool {
 	text, _ := os.ReadFile(c.Listens)
 	pid, err := strconv.Atoi(string(text))
 	return err == nil && !errors.Is(unix.Kill(pid, 0), unix.ESRCH)
@@ -47,7 +47,7 @@ func (c Channel) listens() bool {
 
 // Open gives the CLI an empty prompt, which does nothing.
 func (c Channel) Open(ctx context.Context) bool {
-	return c.listens() && c.Put(ctx, "") == nil
+	return c.Alive() && c.Put(ctx, "") == nil
 }
 
 // Submit gives a prompt to the CLI, which begins with it or adds it to the running turn. A menu or a half-typed
@@ -61,7 +61,7 @@ func (c Channel) Put(ctx context.Context, text string) error {
 	if err := disk.ReplaceSoon(c.Path, []byte(text)); err != nil {
 		return errors.Join(cli.ErrNotHandedOver, err)
 	}
-	poll.Until(ctx, poll.Tick, patience, func() bool { return !disk.Exists(c.Path) || !c.listens() })
+	poll.Until(ctx, poll.Tick, patience, func() bool { return !disk.Exists(c.Path) || !c.Alive() })
 	switch err := os.Remove(c.Path); {
 	case err == nil:
 		return fmt.Errorf("%w: %s does not take it", cli.ErrNotHandedOver, c.CLI)

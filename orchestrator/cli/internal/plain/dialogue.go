@@ -42,6 +42,7 @@ type Dialogue struct {
 	warned   bool // the last key was Ctrl-C at an empty prompt
 	closed   bool // the terminal has ended
 	leave    bool
+	left     *Exit // what ends the program after the running turn, nil for nothing
 }
 
 // NewDialogue opens a dialogue, which shows nothing yet. Close restores the mode of the terminal. If in is no terminal, nothing is read
@@ -102,9 +103,9 @@ func (d *Dialogue) Answer(id string, n int) {
 	}
 }
 
-// Leave ends the program, unless a turn runs, which ends it then.
+// Leave ends the program, after the turn that runs.
 func (d *Dialogue) Leave(err Exit) {
-	if !d.busy() {
+	if d.left = &err; !d.busy() {
 		d.finished(err)
 	}
 }
@@ -231,6 +232,9 @@ func (d *Dialogue) finished(err error) {
 	if d.asking {
 		d.asking = false
 		d.Print("\n")
+	}
+	if d.left != nil {
+		err = *d.left
 	}
 	var exit Exit
 	switch {

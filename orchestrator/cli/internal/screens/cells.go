@@ -2,8 +2,8 @@
 package screens
 
 import (
+	"image/color"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -14,11 +14,8 @@ import (
 
 // Cell is a character of a screen, with the attributes by which CLIs mark parts of it.
 type Cell struct {
-	Char          rune
-	Dim           bool // drawn with the attribute dim
-	Reverse, Bold bool
-	colour        string // foreground colour as in the escape sequence: "" for the default, else such as "36" or "38;5;246"
-	Ground        string // background colour, in the same form
+	Char rune
+	display.Pen
 }
 
 // Row is a line of a screen, without the spaces at its end.
@@ -28,7 +25,7 @@ type Row []Cell
 // skipped.
 func RowsOf(s cli.Screenshot) []Row {
 	var all []Row
-	var pen Cell
+	var pen display.Pen
 	for line := range strings.Lines(s.Text) {
 		all = append(all, readRow(strings.TrimRight(line, "\n"), &pen))
 	}
@@ -39,13 +36,11 @@ func RowsOf(s cli.Screenshot) []Row {
 }
 
 // readRow reads a line. pen has the attributes at its start, and afterwards those at its end.
-func readRow(line string, pen *Cell) Row {
+func readRow(line string, pen *display.Pen) Row {
 	var cells Row
 	for line != "" {
 		if escape := display.Escape(line); escape != "" {
-			if codes, ok := display.Style(escape); ok {
-				pen.attributes(codes)
-			}
+			pen.Take(escape)
 			line = line[len(escape):]
 			continue
 		}
@@ -54,55 +49,12 @@ func readRow(line string, pen *Cell) Row {
 		if char < ' ' {
 			continue
 		}
-		one := *pen
-		one.Char = char
-		cells = append(cells, one)
+		cells = append(cells, Cell{char, *pen})
 	}
 	for len(cells) > 0 && cells[len(cells)-1].Char == ' ' {
 		cells = cells[:len(cells)-1]
 	}
 	return cells
-}
-
-// attributes applies one sequence, such as "0;2" or "38;5;246", to the pen.
-func (c *Cell) attributes(sequence string) {
-	words := strings.Split(sequence, ";")
-	for i := 0; i < len(words); i++ {
-		code, _ := strconv.Atoi(words[i]) // an empty word is a 0
-		switch {
-		case code == 0:
-			*c = Cell{}
-		case code == 1:
-			c.Bold = true
-		case code == 2:
-			c.Dim = true
-		case code == 22:
-			c.Bold, c.Dim = false, false
-		case code == 7:
-			c.Reverse = true
-		case code == 27:
-			c.Reverse = false
-		case code == 38 || code == 48: // followed by 5;N or 2;R;G;B
-			length := 3
-			if i+1 < len(words) && words[i+1] == "2" {
-				length = 5
-			}
-			colour := strings.Join(words[i:min(i+length, len(words))], ";")
-			if i += length - 1; code == 38 {
-				c.colour = colour
-			} else {
-				c.Ground = colour
-			}
-		case code == 39:
-			c.colour = ""
-		case code == 49:
-			c.Ground = ""
-		case code >= 30 && code <= 37, code >= 90 && code <= 97:
-			c.colour = words[i]
-		case code >= 40 && code <= 47, code >= 100 && code <= 107:
-			c.Ground = words[i]
-		}
-	}
 }
 
 func (r Row) String() string {
@@ -237,7 +189,7 @@ func (b EdgedBox) around(s cli.Screenshot, rows []Row, y int) []Row {
 	return rows[top+1 : bottom]
 }
 
-func (b EdgedBox) read(text []Row, width int, weak string) cli.Screen {
+func (b EdgedBox) read(text []Row, width int, weak color.Color) cli.Screen {
 	switch mark := markOf(text[0]); {
 	case mark == '!': // shell mode: the shell gets what is typed
 		return cli.Screen{Box: cli.BoxFilled}
@@ -258,7 +210,7 @@ func markOf(first Row) rune {
 }
 
 // empty reports whether a box has only the placeholder or a suggestion.
-func (b EdgedBox) empty(text []Row, weak string) bool {
+func (b EdgedBox) empty(text []Row, weak color.Color) bool {
 	typed := text[0].From(indent)
 	if len(text) == 1 && (len(typed) == 0 || b.Placeholder().MatchString(typed.String())) {
 		return true
@@ -268,26 +220,26 @@ func (b EdgedBox) empty(text []Row, weak string) bool {
 
 // suggested reports whether the whole text of a box, except the letter under the cursor, has the
 // colour of suggestions.
-func (b EdgedBox) suggested(text []Row, weak string) bool {
-	is := func(c Cell) bool { return c.colour == weak }
+func (b EdgedBox) suggested(text []Row, weak color.Color) bool {
+	is := func(c Cell) bool { return c.Colour == weak }
 	for i, r := range text {
 		typed := r.From(indent)
 		if i == 0 {
 			typed = typed.From(1)
 		}
-		if weak == "" || !typed.All(is) {
+		if weak == nil || !typed.All(is) {
 			return false
 		}
 	}
 	return true
 }
 
-// weak returns the colour of suggestions, "" where it is not on the screen.
-func (b EdgedBox) weak(rows []Row) string {
+// weak returns the colour of suggestions, nil where it is not on the screen.
+func (b EdgedBox) weak(rows []Row) color.Color {
 	for i := len(rows) - 1; b.Weak != "" && i >= 0; i-- {
 		if before, _, found := strings.Cut(rows[i].String(), b.Weak); found {
-			return rows[i][utf8.RuneCountInString(before)].colour
+			return rows[i][utf8.RuneCountInString(before)].Colour
 		}
 	}
-	return ""
+	return nil
 }
