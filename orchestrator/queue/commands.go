@@ -94,7 +94,7 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	all := make([]session.Task, len(tasks))
 	for i, t := range tasks {
 		all[i] = t.Task
-		all[i].What = firstLine(turn.Prompt(t.Prompt).Words())
+		all[i].What, all[i].Sum = firstLine(turn.Prompt(t.Prompt).Words()), session.SumOf(t.Prompt)
 	}
 	list := &List{Session: s.Name, Down: f.Down, Tasks: all}
 	add := func(now *session.Queue) error {

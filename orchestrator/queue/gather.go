@@ -191,7 +191,7 @@ func textOf(h *app.App, sessionName string, t session.Task) (string, error) {
 	case t.Lonely:
 		return lonelyText(h, sessionName, t)
 	}
-	return h.Queues().Text(sessionName, t.ID, t.Text)
+	return h.Queues().Text(sessionName, t)
 }
 
 // lonelyText returns the prompt of the turn that a limit has ended, for a task made from that turn.
