@@ -83,6 +83,7 @@ type Task struct {
 	On      string        `json:"on,omitempty"`   // OnCI: the failed checks of the agent's pull request are its prompt
 	Push    bool          `json:"push,omitempty"` // with OnCI: push when a turn of the task has ended
 	What    string        `json:"what"`           // first line of the prompt
+	Sum     string        `json:"sum,omitempty"`  // SumOf(prompt), "" in the queue of an older paw
 
 	State    TaskState `json:"state"`
 	Why      string    `json:"why,omitempty"`

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -158,14 +159,25 @@ func (st QueueStore) HighestText(name string) (highest int) {
 	return highest
 }
 
-// Text reads a text of a task.
-func (st QueueStore) Text(name, id string, which TaskText) (string, error) {
-	data, err := disk.ReadRegular(st.textPath(name, id, which))
-	if err != nil {
-		return "", fmt.Errorf("task %s of %s: %w", id, name, err)
+// Text reads the next text of a task. A file that has lost text, as in a power failure, is an error.
+func (st QueueStore) Text(name string, t Task) (string, error) {
+	path := st.textPath(name, t.ID, t.Text)
+	data, err := disk.ReadRegular(path)
+	text := string(data)
+	switch {
+	case err != nil:
+	case strings.TrimSpace(text) == "":
+		err = fmt.Errorf("%s: is empty", path)
+	case t.Text == TextPrompt && t.Sum != "" && t.Sum != SumOf(text):
+		err = fmt.Errorf("%s: is not the prompt that was queued", path)
+	default:
+		return text, nil
 	}
-	return string(data), nil
+	return "", fmt.Errorf("task %s of %s: %w", t.ID, name, err)
 }
+
+// SumOf returns a checksum of a prompt.
+func SumOf(prompt string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(prompt))) }
 
 // DropTexts deletes the texts of tasks that the queue does not have any more.
 func (st QueueStore) DropTexts(name string, ids []string) (err error) {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -145,6 +146,25 @@ func TestStatusAndStopWorkOnAFullDisk(t *testing.T) {
 	if a := w.agent("demo"); a.PID != nil {
 		t.Errorf("still runs: %+v", a)
 	}
+}
+
+// TestStopOnAReadOnlyDisk: the CLIs end all the same, and paw says what it could not write.
+func TestStopOnAReadOnlyDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	dir := filepath.Join(w.root, "home/.local")
+	smallDisk(t, dir, "4m", 0)
+	w.ok(w.paw("start", "--cli", "demo", "--detach"))
+	w.ready("demo")
+	if err := errors.Join(syscall.Mount(dir, dir, "", syscall.MS_BIND, ""), syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, "")); err != nil {
+		t.Skipf("cannot make a read-only file system here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	out := w.paw("stop")
+	if out.code != 1 || !strings.Contains(out.stderr, "paw: error: shop: stopped, but not recorded: ") || !strings.Contains(out.stderr, "read-only file system") {
+		t.Errorf("stop: exit code %d\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	waitFor(t, "the tmux server ends without a pane", func() bool { return w.tmux("list-sessions").code != 0 })
 }
 
 // TestSetUpThatFillsTheDisk: a launcher has room for its reason to give up.

@@ -38,12 +38,13 @@ const (
 func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Facts, target func(string) bool) (ended []string, err error) {
 	var panes []string
 	var left []remains
+	var unwritten error // a disk that takes no changes must not keep agents running
 	for _, a := range f.Agents {
 		if !target(a.Record.Name) {
 			continue
 		}
 		if err := WithdrawLaunches(h, s.Name, a.Record.Name); err != nil {
-			return ended, err
+			unwritten = err
 		}
 		if a.Pane != nil {
 			panes = append(panes, a.Pane.ID)
@@ -75,6 +76,8 @@ func EndAgents(ctx context.Context, h *app.App, s *session.Session, f observe.Fa
 		left = awaitDeath(ctx, h, s, left, killGrace, syscall.SIGKILL)
 	}
 	switch {
+	case len(left) == 0 && unwritten != nil:
+		return ended, errs.New(errs.Failed, "%s: stopped, but not recorded: %w", s.Name, unwritten)
 	case len(left) == 0:
 		return ended, nil
 	case ctx.Err() != nil:

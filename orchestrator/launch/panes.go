@@ -263,10 +263,14 @@ func awaitSetUps(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 // endPatience is how long after the end of its time a set-up may take to end.
 const endPatience = 30 * time.Second
 
-// refuseEnded refuses the jobs whose launcher gave up, or whose CLI ended at once.
+// refuseEnded refuses the jobs whose launcher gave up, or whose CLI ended at once, and those whose
+// agent was stopped while the user waited for its set-up.
 func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	for _, j := range jobs {
 		if !j.launched() || observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
+			continue
+		}
+		if j.AwaitSetUp && refuseStopped(h, s, j) {
 			continue
 		}
 		if reason, hints := observe.LaunchFailure(h, s.Name, j.Agent); reason != "" {
@@ -281,6 +285,23 @@ func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 			}
 		}
 	}
+}
+
+// refuseStopped refuses a job whose agent was stopped since it was launched, and reports whether it was.
+func refuseStopped(h *app.App, s *session.Session, j *Job) bool {
+	now, err := h.Load(s.Name)
+	if err != nil {
+		return false
+	}
+	reason, back := observe.Withdrawn(now, j.Agent, ""), "paw recover "+s.Name
+	if reason == "" {
+		return false
+	}
+	if now.Status != session.StatusStopped {
+		back += " " + j.Agent
+	}
+	j.Refuse(errors.New(reason), back)
+	return true
 }
 
 // leftLock reports whether a launcher that is over has left the agent's lock free. One that was killed in its set-up lets go

@@ -144,7 +144,7 @@ func TestTasksThatAreOverLeave(t *testing.T) {
 	if got := strings.Join(left, " "); got != "needed new open" {
 		t.Errorf("left are %s", got)
 	}
-	if _, err := w.p.Queues().Text(worldSession, "old", session.TextPrompt); err == nil {
+	if _, err := w.p.Queues().Text(worldSession, session.Task{ID: "old"}); err == nil {
 		t.Error("its prompt is kept")
 	}
 }

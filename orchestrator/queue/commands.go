@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -94,7 +95,7 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	all := make([]session.Task, len(tasks))
 	for i, t := range tasks {
 		all[i] = t.Task
-		all[i].What = firstLine(turn.Prompt(t.Prompt).Words())
+		all[i].What, all[i].Sum = firstLine(turn.Prompt(t.Prompt).Words()), session.SumOf(t.Prompt)
 	}
 	list := &List{Session: s.Name, Down: f.Down, Tasks: all}
 	add := func(now *session.Queue) error {
@@ -325,9 +326,17 @@ func Apply(ctx context.Context, h *app.App, s *session.Session, do Change, ids [
 		case ChangeHold:
 			said = Hold(q, ids)
 		case ChangeGo:
+			held, before := q.Held, decide(q, f, h.Now()).shown()
 			said = append(Go(q, ids, of), stillHeld(q, ids, f, h.Now())...)
+			if after := decide(q, f, h.Now()).shown(); len(said) == 0 && starts == 0 && held == q.Held && reflect.DeepEqual(before, after) {
+				said = []string{"nothing was held"}
+			}
 		case ChangeRetry:
+			again := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return q.Task(id).State == session.TaskWaiting })
 			said = Retry(q, ids, of, decide(q, f, h.Now()).seen)
+			if len(again) > 0 { // of the others it is said why they were not begun again
+				said = append(said, stillHeld(q, again, f, h.Now())...)
+			}
 		case ChangeDrop:
 			if len(ids) == 0 {
 				for _, t := range q.Tasks {

@@ -40,7 +40,7 @@ func gather(ctx context.Context, h *app.App, q *session.Queue, seen observe.Fact
 	switch {
 	case s.Status == session.StatusStopped:
 		f.Down = "stop"
-	case seen.Tmux == session.TmuxDead:
+	case seen.Tmux == session.TmuxDead && slices.ContainsFunc(s.Agents, func(w session.Agent) bool { return w.Phase == session.PhaseLive }):
 		f.Down = "crash"
 	case seen.Tmux == session.TmuxUnknown:
 		f.Down = session.ReasonTmuxSilent
@@ -191,7 +191,7 @@ func textOf(h *app.App, sessionName string, t session.Task) (string, error) {
 	case t.Lonely:
 		return lonelyText(h, sessionName, t)
 	}
-	return h.Queues().Text(sessionName, t.ID, t.Text)
+	return h.Queues().Text(sessionName, t)
 }
 
 // lonelyText returns the prompt of the turn that a limit has ended, for a task made from that turn.

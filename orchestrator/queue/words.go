@@ -15,6 +15,9 @@ var whyWords = map[string]string{
 // WhyInWords returns why a task is in its state, for people; "" where the state says it. --json and the
 // queue's file have the reason as programs compare it.
 func WhyInWords(t session.Task) string {
+	if t.State == session.TaskWaiting && t.Why == "" {
+		return "about to begin"
+	}
 	if words, known := whyWords[t.Why]; known {
 		return words
 	}

@@ -18,4 +18,7 @@ func TestWhyInWords(t *testing.T) {
 			t.Errorf("%q: %q, want %q", why, got, want)
 		}
 	}
+	if got := queue.WhyInWords(session.Task{State: session.TaskWaiting}); got != "about to begin" {
+		t.Errorf("a task that nothing keeps waiting: %q", got)
+	}
 }
