@@ -64,7 +64,11 @@ func (l *Lands) leaveAlike(ctx context.Context, onto string, merged *objects.Mer
 	if err != nil {
 		return err
 	}
-	same, err := l.store.alike(ctx, onto, l.State, changed)
+	own, err := l.store.Paths(ctx, l.Ahead) // not by the name that another side has given a file
+	if err != nil {
+		return err
+	}
+	same, err := l.store.alike(ctx, onto, l.State, slices.DeleteFunc(changed, func(path string) bool { return !own[path] }))
 	for _, step := range l.Steps {
 		if err == nil && slices.Contains(l.Left, step.Got) {
 			same, err = l.store.alike(ctx, step.From, step.To, same)

@@ -941,6 +941,16 @@ func TestWorkLands(t *testing.T) {
 			w.expect("land", a.land()+" "+w.has(), "landed f=1\n2\n3\n4\n5\n6\n7\n8 r=readme x=1 z=1")
 			w.expect("again", a.land(), "nothing")
 		}},
+		{"a new file in a folder that main has renamed, in two states", func(w *world) {
+			w.Git("config", "merge.directoryRenames", "true")
+			w.user("d/one", "one", "d/two", "two")
+			a := w.agent("a")
+			a.turn(files("d/new", "new"))
+			a.turn(files("d/new", "newer"))
+			w.Git("mv", "d", "e")
+			w.Commit("renamed")
+			w.expect("land", a.land()+" "+w.has(), "landed e/new=newer e/one=one e/two=two r=readme")
+		}},
 		{"renamed on main", func(w *world) {
 			w.user("f", "1\n2\n3\n4\n5\n6\n7\n8")
 			a := w.agent("a")
