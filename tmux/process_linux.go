@@ -72,7 +72,9 @@ func (p Program) Hides() bool { return p.mode(func(flags uint32) bool { return f
 
 // ReadsLines reports whether the terminal hands over whole lines, as to a program that reads its input without drawing it; false where
 // that cannot be told.
-func (p Program) ReadsLines() bool { return p.mode(func(flags uint32) bool { return flags&unix.ICANON != 0 }) }
+func (p Program) ReadsLines() bool {
+	return p.mode(func(flags uint32) bool { return flags&unix.ICANON != 0 })
+}
 
 // mode asks about the local modes of the terminal, see termios(3).
 func (p Program) mode(is func(flags uint32) bool) (yes bool) {

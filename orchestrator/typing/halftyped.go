@@ -2,9 +2,7 @@ package typing
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 
 	"paw/config/display"
@@ -13,9 +11,8 @@ import (
 // refuseBehind refuses to type behind a prompt that paw has typed to this program and not sent. It stands before the cursor, or nowhere yet
 // while the program loads. Elsewhere on the screen it is one that the user has sent since.
 func (t *sender) refuseBehind(ctx context.Context) error {
-	var half earlier
-	text, err := os.ReadFile(earlierPath(t.App, t.Session.Name, t.Record.Name))
-	if err != nil || json.Unmarshal(text, &half) != nil || half.At.Before(t.found.Agent(t.Record.Name).Lock.Holder.At) {
+	half := noteOf(t.Agent)
+	if half.Prompt == "" || half.At.Before(t.found.Agent(t.Record.Name).Lock.Holder.At) {
 		return nil
 	}
 	shot, err := t.client.Look(ctx, t.program)

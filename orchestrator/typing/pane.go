@@ -290,14 +290,20 @@ func (t *sender) lastTyped() earlier {
 		return *t.last
 	}
 	t.last = &earlier{}
-	var e earlier
-	text, err := os.ReadFile(earlierPath(t.App, t.Session.Name, t.Record.Name))
-	if err == nil && json.Unmarshal(text, &e) == nil && t.App.Now().Sub(e.At) <= earlierAge {
+	if e := noteOf(t.Agent); t.App.Now().Sub(e.At) <= earlierAge {
 		if since, _ := t.TurnDir().After(e.Turn); !e.begun(since, t.cli.Canonical) {
 			t.last = &e
 		}
 	}
 	return *t.last
+}
+
+// noteOf reads the note of the last sender to an agent, zero for none.
+func noteOf(a app.Agent) (e earlier) {
+	if text, err := os.ReadFile(earlierPath(a.App, a.Session.Name, a.Record.Name)); err == nil {
+		_ = json.Unmarshal(text, &e)
+	}
+	return e
 }
 
 // leave leaves a note for the next sender about the prompt that is about to be typed; settled
