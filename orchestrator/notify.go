@@ -72,7 +72,8 @@ func notifyOf(h *app.App, sessionName, agentName string, since time.Time) {
 const hooksEnd = 10 * time.Second
 
 // Notify notifies the user of an event, once, after the configured dwell, unless the event is
-// obsolete by then or the user is looking at the pane. Failures are logged for doctor.
+// obsolete by then or the user is looking at the pane. What fails while it looks is tried again for a
+// while. Failures are logged for doctor.
 func Notify(ctx context.Context, h *app.App, sessionName, agentName string, words []string) error {
 	if !claimNotice(h, sessionName, agentName, strings.Join(words, "-")) {
 		return nil
@@ -85,12 +86,12 @@ func Notify(ctx context.Context, h *app.App, sessionName, agentName string, word
 	poll.Sleep(ctx, dwell)
 	var now outcome
 	for {
-		poll.Until(ctx, 25*poll.Tick, hooksEnd-dwell, func() (settled bool) {
+		poll.Until(ctx, 25*poll.Tick, max(hooksEnd-dwell, hooksEnd/2), func() (settled bool) {
 			now, err = stillSo(ctx, h, sessionName, agentName, words)
-			return now.settled || err != nil
+			return now.settled || err != nil && app.UnlessGone(err) == nil
 		})
 		if err != nil || now.notice == nil {
-			return app.UnlessGone(err)
+			return h.Logged("notify", err)
 		}
 		if now.leaves.IsZero() {
 			break

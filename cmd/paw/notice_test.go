@@ -142,3 +142,27 @@ func (w *world) noticesTaken() []string {
 	}
 	return taken
 }
+
+// A notice whose process cannot look at the session for a moment is sent when it can.
+func TestNoticeAfterAFailedLook(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	told, record := filepath.Join(w.root, "told"), filepath.Join(w.root, "home/.local/share/paw/sessions/shop.json")
+	w.configure("[notify]\ncommand = \"cat >> " + told + "\"\ndwell = 2\n")
+	w.start("one")
+	w.ok(w.paw("send", "one", "do: say done"))
+	waitFor(t, "a process has taken the event", func() bool { return len(w.noticesTaken()) == 1 })
+	taken, err := os.Stat(w.noticesTaken()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "it waits", func() bool { return time.Since(taken.ModTime()) > time.Second })
+	whole, err := os.ReadFile(record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write(filepath.Dir(record), "shop.json", "{")
+	waitFor(t, "it looks", func() bool { return time.Since(taken.ModTime()) > 3*time.Second })
+	w.write(filepath.Dir(record), "shop.json", string(whole))
+	waitFor(t, "the end is told", func() bool { text, _ := os.ReadFile(told); return strings.Contains(string(text), `"event":"finished"`) })
+}

@@ -78,10 +78,19 @@ func setUpScript(env *testscript.Env) error {
 	}
 	env.Setenv("TEST_BINARY", testBinary())
 	env.Defer(func() {
+		showHookLog(env, home)
 		killServer(socket)
 		os.RemoveAll(dir)
 	})
 	return nil
+}
+
+// showHookLog shows what failed in the background of a script that has failed.
+func showHookLog(env *testscript.Env, home string) {
+	test, ok := env.T().(interface{ Failed() bool })
+	if failures, err := os.ReadFile(filepath.Join(home, ".local/state/paw/hooks.log")); ok && test.Failed() && err == nil {
+		env.T().Log("hooks.log:\n" + string(failures))
+	}
 }
 
 // makeHome makes the home of a world, and settings of git beside it: git starts no maintenance after
