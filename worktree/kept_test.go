@@ -46,3 +46,26 @@ func TestASecondLookThatNoRefKeepsReadsNoFileAnew(t *testing.T) {
 		}
 	}
 }
+
+// The same files on the same commit are one snapshot, also when git's settings have just changed, so that no
+// file's content can be taken over from the last one.
+func TestTheSameStateIsOneCommit(t *testing.T) {
+	w := newTurns(t, "")
+	writeFile(t, w.path("new"), "1\n")
+	take := func(message string) snapshot.Snapshot {
+		s, err := w.m.Snapshots().TakeWithin(t.Context(), w.p.Path, "refs/paw/s_agent/turn/"+message, message, w.scratch, snapshot.Budget{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := take("1")
+	w.git("config", "core.filemode", "true")
+	if again := take("2"); again.Commit != first.Commit {
+		t.Errorf("%s is another commit than %s", again.Commit, first.Commit)
+	}
+	writeFile(t, w.path("new"), "2\n")
+	if other := take("3"); other.Commit == first.Commit || w.files(other.Commit)["new"] != "2\n" {
+		t.Errorf("%s has %q", other.Commit, w.files(other.Commit)["new"])
+	}
+}

@@ -296,7 +296,7 @@ const keptPrefix = "kept-"
 
 func lastFile(dir string) string { return filepath.Join(dir, "last") }
 
-// readLast reads what the last snapshot has kept, nothing if settings that affect how content is converted have
+// readLast reads what the last snapshot has kept, only its commit if settings that affect how content is converted have
 // changed since.
 func readLast(admin, dir string) (before last) {
 	content, err := disk.ReadFile(lastFile(dir))
@@ -306,7 +306,7 @@ func readLast(admin, dir string) (before last) {
 	common := gitdir.Common(admin)
 	for _, name := range []string{filepath.Join(common, "config"), filepath.Join(admin, "config.worktree"), filepath.Join(common, "info", "attributes")} {
 		if info, err := os.Stat(name); err == nil && recent(info.ModTime(), before.Began) {
-			return last{}
+			return last{Tree: before.Tree, Head: before.Head, Commit: before.Commit}
 		}
 	}
 	before.Kept = filepath.Join(dir, before.Kept)
