@@ -115,8 +115,8 @@ func (l *Lands) kept(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	own, err := l.store.Paths(ctx, l.Ahead)
-	return slices.ContainsFunc(differ, func(path string) bool { return own[path] && !slices.Contains(changed, path) }), err
+	often, err := l.store.changed(ctx, l.Ahead)
+	return slices.ContainsFunc(differ, func(path string) bool { return often[path] > 1 && !slices.Contains(changed, path) }), err
 }
 
 // whole returns the newest state on the way to the one that is asked about that the tip has whole: to merge it changes
@@ -192,12 +192,12 @@ func (l *Lands) takeBack(ctx context.Context) error {
 		return nil
 	}
 	from := since[0].From
-	own, err := l.store.Paths(ctx, Ahead{Steps: since})
+	often, err := l.store.changed(ctx, Ahead{Steps: since})
 	if err != nil {
 		return err
 	}
 	differ, err := l.store.objects.ChangedPaths(ctx, l.Tree, l.State)
-	if err != nil || !slices.ContainsFunc(differ, func(path string) bool { return own[path] }) {
+	if err != nil || !slices.ContainsFunc(differ, func(path string) bool { return often[path] > 1 }) {
 		return err
 	}
 	merged, err := l.store.objects.MergeTree(ctx, l.Dir, l.Stands, from)

@@ -184,6 +184,16 @@ func (l *Lands) follows() bool {
 
 // Paths returns the paths that work has changed, if only in a commit, and those in which what was got was merged with it.
 func (s *Store) Paths(ctx context.Context, a Ahead) (map[string]bool, error) {
+	own := map[string]bool{}
+	changed, err := s.changed(ctx, a)
+	for path := range changed {
+		own[path] = true
+	}
+	return own, err
+}
+
+// changed returns how often work has changed each of its paths.
+func (s *Store) changed(ctx context.Context, a Ahead) (map[string]int, error) {
 	var pairs, joins [][2]string
 	for _, step := range slices.Concat(a.Steps, a.Along) {
 		if step.Made != "" && step.Made != step.To {
@@ -201,13 +211,13 @@ func (s *Store) Paths(ctx context.Context, a Ahead) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := map[string]bool{}
+	often := map[string]int{}
 	for i, paths := range changes {
 		for path := range paths {
 			if i < work || (i-work)%2 == 0 && changes[i+1][path] { // work, or it differs from both sides of a merge
-				own[path] = true
+				often[path]++
 			}
 		}
 	}
-	return own, nil
+	return often, nil
 }
