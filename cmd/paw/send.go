@@ -60,7 +60,7 @@ beginning with a dash. --all sends it to each agent of the session whose CLI run
 	f.BoolVarP(&o.all, "all", "a", false, "to each agent of the session whose CLI runs")
 	addPromptFlags(cmd, a, &o.Prompt, &o.promptFlags, "the prompt")
 	f.BoolVar(&o.edit, "edit", false, "write the prompt in your editor")
-	f.BoolVar(&o.queued, "queued", false, "send again what was queued when the agent was stopped or crashed")
+	f.BoolVar(&o.queued, "queued", false, "send what is kept for the agent, and again what was queued when it was stopped or crashed")
 	f.BoolVar(&o.noWait, "no-wait", false, "do not wait for the confirmation")
 	f.BoolVar(&o.conflict, "conflict", false, "ask it to bring in the branch that its work conflicts with, and to resolve that")
 	f.StringVar(&o.into, "into", "", "with --conflict: that branch (default: the one the session was started from)")

@@ -59,7 +59,7 @@ func (h *App) RecordError(name string, err error) error {
 		if dir := filepath.Dir(corrupt.Path); strings.HasPrefix(dir, h.Queues().Dir) { // the prompts of its tasks
 			return e.Hint("cat %s/*.md", errs.Quote(dir))
 		}
-		return e
+		return h.hintAtUnseen(e, name, corrupt.Path)
 	case errors.As(err, &newer) && strings.HasPrefix(newer.Path, h.Queues().Dir):
 		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(newer.Path), errs.Quote(newer.Path+".aside"))
 	case errors.As(err, &locked):
@@ -70,6 +70,15 @@ func (h *App) RecordError(name string, err error) error {
 		return errs.New(errs.NotFound, "%s: no such session", name).Hint("paw status --all")
 	}
 	return err
+}
+
+// hintAtUnseen adds the line that ends the agents of a session whose record cannot be read: without it no command of paw finds them.
+func (h *App) hintAtUnseen(e *errs.Error, name, record string) *errs.Error {
+	socket, err := tmux.New(h.Config.Tmux.Socket).SocketPath()
+	if err != nil || filepath.Dir(record) != h.Store.Dir || !tmux.Reachable(socket) {
+		return e
+	}
+	return e.Hint("tmux -S %s kill-session -t '=paw-%s'", errs.Quote(socket), name)
 }
 
 // AgentNamed returns the agent of that name, or an error that suggests another name.
