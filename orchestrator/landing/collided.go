@@ -7,10 +7,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/worktree/objects"
-	"slices"
 )
 
 // collided returns the error for a merge with conflicts. The hints are the two ways to go on.
@@ -55,7 +56,7 @@ func (l *landing) collided(ctx context.Context, merged objects.Merged) error {
 
 // outOfConflict returns the command that leads out of a conflict: the agent resolves it or, where its git has nothing to merge, the user
 // merges its branch. found is what lands: if the target was reset to before commits that the branch has, a note says that a merge brings
-// them back. instead is what claims returns.
+// them back. instead is the commit to which HEAD of the worktree has to be reset first, "" for none (see claims).
 func (w work) outOfConflict(ctx context.Context, t target, src *source, found *lands, instead string) string {
 	has, err := w.Repo.Objects().Contains(ctx, src.Head, t.tip)
 	if w.Session.Host != "" || instead != "" || !has || err != nil {
@@ -110,7 +111,7 @@ type Collision struct {
 type CollisionError struct {
 	error
 	Files   []Collision
-	instead string // as claims returns it
+	instead string // the commit to which HEAD of the worktree has to be reset first, "" for none
 }
 
 func (e *CollisionError) Unwrap() error { return e.error }

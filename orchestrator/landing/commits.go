@@ -3,14 +3,15 @@ package landing
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
+
 	"paw/config/display"
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/worktree/objects"
 	"paw/worktree/states"
-	"slices"
-	"strings"
 )
 
 // commit makes the commits of a landing, in the form that the user chose.

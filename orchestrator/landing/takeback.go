@@ -2,10 +2,11 @@ package landing
 
 import (
 	"fmt"
+	"slices"
+
 	"paw/orchestrator/app"
 	"paw/orchestrator/errs"
 	"paw/worktree/gitdir"
-	"slices"
 )
 
 // undoLine returns the command that takes a landing off its branch.

@@ -2,10 +2,11 @@ package landing
 
 import (
 	"fmt"
-	"paw/orchestrator/errs"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"paw/orchestrator/errs"
 )
 
 // few names the first files and counts the others.

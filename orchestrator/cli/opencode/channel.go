@@ -20,11 +20,11 @@ import (
 type channel struct {
 	inbox.Channel
 	told
-	state        string // file of told
+	state        string // path of the file that told is read from
 	conversation string
 }
 
-// told is what the plugin has written last.
+// told is the plugin's file: what opencode has told it, as of now.
 type told struct {
 	Session  string            `json:"session"`  // conversation of the last prompt, or the one that was resumed; "" before the first
 	Asked    []request         `json:"asked"`    // permissions that wait
@@ -38,7 +38,7 @@ type request struct {
 	Always     []string `json:"always"` // patterns of what "always" would allow
 }
 
-// order is what the plugin obeys: a prompt, or the reply to a permission.
+// order is a line in the inbox, which the plugin carries out: a prompt to submit, or the reply to a permission.
 type order struct {
 	Prompt     string `json:"prompt,omitempty"`
 	Mode       string `json:"mode"` // agent of opencode that the screen shows
