@@ -76,8 +76,12 @@ func (l *Lands) standForLanded(ctx context.Context, found []Landed) error {
 		if err != nil {
 			return err
 		}
+		dropped, err := l.droppedBelow(ctx, one, its[0].Steps)
+		if err != nil {
+			return err
+		}
 		for _, step := range its[0].Steps {
-			brought[step.To] = true
+			brought[step.To] = !dropped[step.To]
 		}
 	}
 	all, err := l.store.Ahead(ctx, l.Stands, twins...)
@@ -104,6 +108,30 @@ func (l *Lands) standForLanded(ctx context.Context, found []Landed) error {
 		l.leaveThere()
 	}
 	return err
+}
+
+// droppedBelow returns the ends of those steps of a landing that the branch had got by hand below it, and has not any more.
+func (l *Lands) droppedBelow(ctx context.Context, one Landed, its []Step) (map[string]bool, error) {
+	dropped := map[string]bool{}
+	if below, err := l.store.plain.MergeBase(ctx, one.Before, l.Tip); below == one.Before || len(its) == 0 || err != nil {
+		return dropped, err
+	}
+	brings, err := l.store.Lacks(ctx, l.Dir, its[0].From, one.Twin, one.Before)
+	if err != nil {
+		return nil, err
+	}
+	lacks, err := l.store.Lacks(ctx, l.Dir, its[0].From, one.Twin, one.Commit)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range its {
+		own, err := l.store.Paths(ctx, Ahead{Steps: []Step{step}})
+		if err != nil {
+			return nil, err
+		}
+		dropped[step.To] = slices.ContainsFunc(lacks, func(path string) bool { return own[path] && !slices.Contains(brings, path) })
+	}
+	return dropped, nil
 }
 
 // Lacks returns the paths in which a commit has not all of what changed from one commit to another. Files in which the two conflict count as
