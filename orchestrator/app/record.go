@@ -59,7 +59,7 @@ func (h *App) RecordError(name string, err error) error {
 		if dir := filepath.Dir(corrupt.Path); strings.HasPrefix(dir, h.Queues().Dir) { // the prompts of its tasks
 			return e.Hint("cat %s/*.md", errs.Quote(dir))
 		}
-		return h.hintAtUnseen(e, name, corrupt.Path)
+		return hintAtUnseen(h, e, name, corrupt.Path)
 	case errors.As(err, &newer) && strings.HasPrefix(newer.Path, h.Queues().Dir):
 		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(newer.Path), errs.Quote(newer.Path+".aside"))
 	case errors.As(err, &locked):
@@ -73,7 +73,7 @@ func (h *App) RecordError(name string, err error) error {
 }
 
 // hintAtUnseen adds the line that ends the agents of a session whose record cannot be read: without it no command of paw finds them.
-func (h *App) hintAtUnseen(e *errs.Error, name, record string) *errs.Error {
+func hintAtUnseen(h *App, e *errs.Error, name, record string) *errs.Error {
 	socket, err := tmux.New(h.Config.Tmux.Socket).SocketPath()
 	if err != nil || filepath.Dir(record) != h.Store.Dir || !tmux.Reachable(socket) {
 		return e
