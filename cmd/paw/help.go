@@ -40,7 +40,7 @@ EXAMPLES
 
 const rootHelpEnd = `MORE         queue race next undo interrupt seen review blame check forecast
              bisect update pr
-FOR AGENTS   run, spawn, done (paw help agents)   WORKTREES  path sh env setup
+FOR AGENTS   run spawn done mcp (paw help agents)   WORKTREES  path sh env setup
 PAW ITSELF   clis config usage host doctor tmux completion version demo
 TOPICS       paw help all|states|names|prompts|landing|crash|tmux|files|json
 
@@ -53,7 +53,7 @@ EXIT STATUS  0 ok, 1 error, 2 usage, 3 refused; more in paw help exit-codes
 var groupsOfAll = append(slices.Clone(helpGroups),
 	struct{ head, commands string }{"REVIEW AND COMPARE", "seen review blame check forecast update undo pr bisect"},
 	struct{ head, commands string }{"MORE", "queue race interrupt next usage path sh env setup"},
-	struct{ head, commands string }{"FOR AGENTS", "run spawn done"},
+	struct{ head, commands string }{"FOR AGENTS", "run spawn done mcp"},
 	struct{ head, commands string }{"PAW ITSELF", "clis config host doctor tmux completion version demo"},
 )
 

@@ -87,7 +87,7 @@ var allCommands = []command{
 	{"bisect", newBisect}, {"update", newUpdate}, {"pr", newPR}, {"turns", newTurns}, {"log", newLog}, {"usage", newUsage}, {"diff", newDiff},
 	{"seen", newSeen}, {"review", newReview}, {"rewind", newRewind}, {"undo", newUndo}, {"send", newSend}, {"answer", newAnswer}, {"interrupt", newInterrupt}, {"run", newRun},
 	{"queue", newQueue}, {"race", newRace}, {"spawn", newSpawn}, {"wait", newWait}, {"done", newDone}, {"ui", newUI}, {"clis", newCLIs}, {"config", newConfig}, {"host", newHost},
-	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"env", newEnv}, {"blame", newBlame}, {"setup", newSetup}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion}, {"demo", newDemo},
+	{"doctor", newDoctor}, {"path", newPath}, {"sh", newSh}, {"env", newEnv}, {"blame", newBlame}, {"mcp", newMCP}, {"setup", newSetup}, {"tmux", newTmux}, {"completion", newCompletion}, {"version", newVersion}, {"demo", newDemo},
 	{"__agent", listed("__agent SESSION AGENT GENERATION FILE")}, {"hook", listed("hook CLI EVENT")}, {"__deliver", newDeliver}, {"__follow", newFollow}, {"__look", newLook}, {"__borders", newBorders},
 	{"__notify", newNotify}, {"__pump", newPump}, {"__tick", newTick}, {"__held", newHeld}, {"__kept", newKept}, {"demo-agent", listed("demo-agent")}, {"__acp", listed("__acp NAME FOLDER ID new|again HOOK PROMPT PROGRAM...")},
 	{"__state", newState}, {"__origin", newOrigin}, {orchestrator.FetchCommand, newFetching}, {"__upload", newUpload},
