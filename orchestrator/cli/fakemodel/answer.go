@@ -272,10 +272,12 @@ func (s schema) fill(arguments map[string]any) map[string]any {
 type tool struct {
 	name       string
 	parameters schema
+	space      string // its namespace, "" for none
 }
 
 type call struct {
 	tool      string
+	space     string
 	arguments map[string]any
 }
 
@@ -293,7 +295,7 @@ var shells = []struct{ name, command string }{
 const AskPrefix = "env PAW_ASK=1 "
 
 func (t tool) call(arguments map[string]any) call {
-	return call{tool: t.name, arguments: t.parameters.fill(arguments)}
+	return call{tool: t.name, space: t.space, arguments: t.parameters.fill(arguments)}
 }
 
 // run calls a shell tool.

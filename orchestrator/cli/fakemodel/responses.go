@@ -18,9 +18,13 @@ func (responses) parse(_ *http.Request, body []byte) (request, error) {
 		Stream bool            `json:"stream"`
 		Input  json.RawMessage `json:"input"` // a text or items
 		Tools  []struct {
-			Type       string `json:"type"` // "function", or of another kind that codex does not need here
+			Type       string `json:"type"` // "function", "namespace", or of another kind that codex does not need here
 			Name       string `json:"name"`
 			Parameters schema `json:"parameters"`
+			Tools      []struct {
+				Name       string `json:"name"`
+				Parameters schema `json:"parameters"`
+			} `json:"tools"` // of a namespace, such as those of an MCP server
 		} `json:"tools"`
 	}
 	if err := json.Unmarshal(body, &b); err != nil {
@@ -30,6 +34,9 @@ func (responses) parse(_ *http.Request, body []byte) (request, error) {
 	for _, t := range b.Tools {
 		if t.Type == "function" {
 			q.tools[t.Name] = tool{name: t.Name, parameters: t.Parameters}
+		}
+		for _, one := range t.Tools {
+			q.tools[t.Name+"__"+one.Name] = tool{name: one.Name, parameters: one.Parameters, space: t.Name}
 		}
 	}
 	var text string
@@ -90,9 +97,11 @@ func (responses) whole(q request, a answer, c call) object {
 		})
 	}
 	if c.tool != "" {
-		items = append(items, object{
-			"type": "function_call", "id": newID("item"), "call_id": newID("call"), "name": c.tool, "status": "completed", "arguments": encode(c.arguments),
-		})
+		item := object{"type": "function_call", "id": newID("item"), "call_id": newID("call"), "name": c.tool, "status": "completed", "arguments": encode(c.arguments)}
+		if c.space != "" {
+			item["namespace"] = c.space
+		}
+		items = append(items, item)
 	}
 	b := q.bill
 	return object{
