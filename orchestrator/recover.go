@@ -28,6 +28,8 @@ type RecoverOptions struct {
 	DryRun bool
 	// AllAgents brings back also those beyond the number of agents that may run at the same time.
 	AllAgents bool
+	before    int  // agents that a dry run of sessions before this one would have started
+	later     int  // agents of sessions after this one whose turns were cut
 	mended    bool // after paw setup: the user looks at these agents, and the queue need not wait
 }
 
@@ -101,7 +103,8 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 		}
 		return nil, problems, errs.New(errs.NotFound, "no session here").Hint("paw status --all")
 	}
-	for _, s := range sessions {
+	for i, s := range sessions {
+		o.later = cutIn(h, sessions[i+1:])
 		one, err := recoverSession(ctx, h, s, o)
 		if err != nil && (len(sessions) == 1 || ctx.Err() != nil) {
 			return all, problems, err
@@ -110,6 +113,12 @@ func Recover(ctx context.Context, h *app.App, o RecoverOptions) (all []Recovered
 			one = Recovered{Session: s, Err: err}
 		} else if !o.DryRun {
 			one.Unfinished = unfinished(ctx, h, one.Session)
+		} else {
+			for _, result := range one.Results {
+				if result.Starts() {
+					o.before++
+				}
+			}
 		}
 		all = append(all, one)
 	}

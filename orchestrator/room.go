@@ -12,11 +12,12 @@ import (
 	"paw/orchestrator/launch"
 	"paw/orchestrator/observe"
 	"paw/session"
+	"paw/session/turn"
 )
 
 // leaveOver leaves agents as they are that would be more than may run at the same time. Those whose
-// turn was cut, at work or with a question, come first. It refuses where the user named the agents. Where
-// nothing is limited, it notes that memory is short.
+// turn was cut, at work or with a question, come first, also those of sessions that are recovered later. It
+// refuses where the user named the agents. Where nothing is limited, it notes that memory is short.
 func leaveOver(h *app.App, s *session.Session, jobs []launch.Job, o RecoverOptions) error {
 	var starting []*launch.Job
 	var clis []string
@@ -31,7 +32,7 @@ func leaveOver(h *app.App, s *session.Session, jobs []launch.Job, o RecoverOptio
 	if o.AllAgents {
 		return nil
 	}
-	err := observe.RequireRoom(h, len(starting))
+	err := observe.RequireRoom(h, len(starting)+o.before+o.later)
 	if !errors.Is(err, observe.ErrFull) {
 		return err
 	}
@@ -39,12 +40,38 @@ func leaveOver(h *app.App, s *session.Session, jobs []launch.Job, o RecoverOptio
 		return errs.WithHints(err, "paw recover "+s.Name+" "+strings.Join(o.Agents, " ")+" --all-agents")
 	}
 	room, _, err := observe.Room(h)
-	slices.SortStableFunc(starting, func(a, b *launch.Job) int { return min(b.CutTurn, 1) - min(a.CutTurn, 1) })
-	for _, j := range starting[min(room, len(starting)):] {
+	room = max(0, room-o.before)
+	cut := 0
+	slices.SortStableFunc(starting, func(a, b *launch.Job) int { return rank(h, s, a.Agent) - rank(h, s, b.Agent) })
+	for cut < len(starting) && rank(h, s, starting[cut].Agent) == 0 {
+		cut++
+	}
+	for _, j := range starting[min(len(starting), max(min(room, cut), room-o.later)):] {
 		*j = launch.Job{Result: launch.Result{Agent: j.Agent, CLI: j.CLI, Kind: launch.ResultLeft, Notes: j.Notes, Reason: fmt.Sprintf(
 			"[agents] max_running is %d; %s brings it back", h.Config.Agents.MaxRunning, errs.Line("paw recover %s --all-agents", s.Name))}}
 	}
 	return err
+}
+
+// rank returns 0 for an agent whose turn was cut, and 1 for others.
+func rank(h *app.App, s *session.Session, agent string) int {
+	if last, err := h.TurnDir(s.Name, agent).Last(); err == nil && last != nil && (last.State == turn.InProgress || last.Cut()) {
+		return 0
+	}
+	return 1
+}
+
+// cutIn counts the agents of sessions whose turn was cut and that do not run.
+func cutIn(h *app.App, sessions []*session.Session) (n int) {
+	for _, s := range sessions {
+		for _, w := range s.Agents {
+			lock, err := h.Locks.PeekAgent(s.Name, w.Name)
+			if err == nil && lock.State == session.LockFree && s.Status != session.StatusStopped && rank(h, s, w.Name) == 0 {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // memoryNote says that the machine has less free memory than agents of these CLIs may need, "" if it

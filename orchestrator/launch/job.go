@@ -60,8 +60,8 @@ type Job struct {
 // headless reports whether the job makes an agent without a pane.
 func (j Job) headless() bool { return j.Kind == ResultStopped && j.Worktree == WorktreeCreate }
 
-// Starts reports whether the job starts a CLI.
-func (j *Job) Starts() bool { return j.Kind == ResultResumed || j.Kind == ResultFresh }
+// Starts reports whether the result is a CLI that starts.
+func (r Result) Starts() bool { return r.Kind == ResultResumed || r.Kind == ResultFresh }
 
 // launched reports whether the job's CLI was launched and has not been found to have failed.
 func (j *Job) launched() bool { return j.generation != 0 && j.Starts() }
