@@ -59,7 +59,7 @@ type RecoverFacts struct {
 	onBranch        bool     // HEAD of the worktree names the branch, whether the branch exists or not
 	branchExists    bool
 	branchAt        string // other worktree with the branch, "" for none
-	moved           bool   // paw has made that one: it was moved from the agent's path
+	moved           bool   // it is the agent's, which was moved from its path
 	lastCommit      string // newest known commit of the agent
 
 	cliError error // the CLI is unknown or not installed
@@ -224,13 +224,13 @@ func PlanRecover(ctx context.Context, h *app.App, f observe.Facts, named bool) (
 
 // lookAtBranch finds the worktrees that have the agent's branch checked out.
 func (f *RecoverFacts) lookAtBranch(entries []worktree.Entry) {
-	for _, e := range entries {
+	for i, e := range entries {
 		switch {
 		case e.Branch != f.record.Branch:
 		case e.Path == f.record.WorktreePath:
 			f.onBranch = true
 		case f.branchAt == "":
-			f.branchAt, f.moved = e.Path, disk.Exists(gitdir.FilledMark(e.AdminDir))
+			f.branchAt, f.moved = e.Path, disk.Exists(gitdir.FilledMark(e.AdminDir)) || f.record.Here && i > 0 // the first is the main worktree
 		}
 	}
 }
