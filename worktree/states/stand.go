@@ -116,7 +116,7 @@ func (l *Lands) droppedBelow(ctx context.Context, one Landed, its []Step) (map[s
 	if below, err := l.store.plain.MergeBase(ctx, one.Before, l.Tip); below == one.Before || len(its) == 0 || err != nil {
 		return dropped, err
 	}
-	brings, err := l.store.Lacks(ctx, l.Dir, its[0].From, one.Twin, one.Before)
+	brings, err := l.store.plain.ChangedPaths(ctx, one.Before, one.After)
 	if err != nil {
 		return nil, err
 	}
