@@ -18,12 +18,21 @@ import (
 // failure is logged: it must not keep paw from stopping or recovering.
 func Cut(ctx context.Context, a app.Agent, reason turn.Reason) {
 	last, err := a.TurnDir().Last()
-	if err != nil || last == nil || last.State != turn.InProgress && len(observe.AskRecord(ctx, a, last).Later) == 0 {
+	if err != nil || last == nil {
+		return
+	}
+	unsaved := last.State == turn.Aborted && len(last.Notes) == 0
+	if !unsaved && last.State != turn.InProgress && len(observe.AskRecord(ctx, a, last).Later) == 0 {
 		return
 	}
 	record := *a.Record // the caller goes on with the record that it has
 	a.Record = &record
 	err = Change(ctx, a, func(t *Recorder) error {
+		if unsaved {
+			if err := t.saveAborted(ctx, last); err != nil {
+				return err
+			}
+		}
 		if err := t.takeMissed(ctx); err != nil {
 			return err
 		}
@@ -32,6 +41,23 @@ func Cut(ctx context.Context, a app.Agent, reason turn.Reason) {
 	if err != nil {
 		a.App.HookLog().Add(a.Record.CLI, string(reason), err)
 	}
+}
+
+// saveAborted takes the snapshot of an aborted turn, unless there is one: its hook may have been killed before it could.
+func (t *Recorder) saveAborted(ctx context.Context, last *turn.Record) error {
+	for _, ref := range []string{turn.TurnRef(t.Record.TurnSession, last.Number), turn.HeadRef(t.Record.TurnSession, last.Number)} {
+		if at, err := t.Repo.Refs().Read(ctx, ref); at != "" || err != nil {
+			return err
+		}
+	}
+	one, err := turn.Open(last.LogFile, t.App.Now)
+	if err != nil {
+		return err
+	}
+	if _, note := t.snapshotAfter(ctx, last.Number, ", "+string(last.Reason)); note != "" {
+		return one.Note(note)
+	}
+	return nil
 }
 
 // CloseCut does what a crash kept hooks from doing: it aborts the open turns of agents whose CLI
