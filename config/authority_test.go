@@ -213,7 +213,7 @@ func TestRepositorySpeaksWhereTheUserDoesNot(t *testing.T) {
 			p := newPlace(t)
 			text := a.line()
 			if a.path[0] == "clis" && a.path[1] == "mycli" && a.path[2] != "command" {
-				text += "clis.mycli.command = ['mycli']\n"
+				text += "clis.mycli.command = ['mycli', '{settings}']\n"
 			}
 			p.repository(t, text)
 			trustAll(t, p)

@@ -160,7 +160,7 @@ git_writable = true
 acp = ["kimi", "acp"]
 
 [clis.mycli]
-command = ["mycli", "--flag"]
+command = ["mycli", "--flag={settings}"]
 resume  = ["--resume", "{id}"]
 args    = ["--quiet"]
 prompt  = "send"
@@ -200,7 +200,7 @@ var everythingSet = Config{
 		"codex": {GitWritable: true},
 		"kimi":  {ACP: []string{"kimi", "acp"}},
 		"mycli": {
-			Command: []string{"mycli", "--flag"}, Resume: []string{"--resume", "{id}"}, Args: []string{"--quiet"},
+			Command: []string{"mycli", "--flag={settings}"}, Resume: []string{"--resume", "{id}"}, Args: []string{"--quiet"},
 			Prompt: "send", Hooks: "claude", Env: map[string]string{"KEY": "value", "OTHER": ""},
 		},
 	},

@@ -3,7 +3,9 @@ package config
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 )
@@ -151,7 +153,7 @@ func (d *document) variables(s *setting, path []string, table map[string]any) (m
 	return variables, nil
 }
 
-// complete checks rules about several keys: a CLI that is not built in has a command, the branches
+// complete checks rules about several keys: a CLI that is not built in has a command, one kind of it, the branches
 // of a preset match its CLIs, a host has a destination. below is the configuration without the
 // document.
 func (d *document) complete(assignments []assignment, below Config) error {
@@ -169,6 +171,8 @@ func (d *document) complete(assignments []assignment, below Config) error {
 		case key[0] == "clis" && !slices.Contains(builtinCLIs, name) && !slices.Contains(acpCLIs, name) && !runnable(own.CLIs[name]) && !runnable(below.CLIs[name]):
 			p = problemf("a cli that paw does not know needs a command, or acp")
 			p.nearest = Nearest(name, builtinCLIs)
+		case key[0] == "clis" && contradicts(own.CLIs[name]) != "":
+			p = problemf("%s", contradicts(own.CLIs[name]))
 		case key[0] == "hosts" && own.Hosts[name].SSH+below.Hosts[name].SSH == "":
 			p = problemf("a host needs ssh, the name that ssh knows it by")
 		case key[0] == "presets" && len(preset.CLI) > 1 && len(preset.Branches) > 0 && len(preset.CLI) != len(preset.Branches):
@@ -184,3 +188,19 @@ func (d *document) complete(assignments []assignment, below Config) error {
 
 // runnable reports whether a table says what to start.
 func runnable(c CLI) bool { return len(c.Command)+len(c.ACP) > 0 }
+
+// SettingsPlace stands for the path of a file of settings with paw's hooks, in the words and variables of a CLI that calls hooks as
+// claude does.
+const SettingsPlace = "{settings}"
+
+// contradicts says which keys of a table do not go together, "" for none.
+func contradicts(c CLI) string {
+	places := func(text string) bool { return strings.Contains(text, SettingsPlace) }
+	switch {
+	case len(c.ACP) > 0 && (len(c.Command)+len(c.Resume) > 0 || c.Hooks == HooksClaude || c.Prompt != ""):
+		return "acp goes with neither command, resume, prompt nor hooks"
+	case c.Hooks == HooksClaude && len(c.Command) > 0 && !slices.ContainsFunc(slices.Concat(c.Command, c.Args, slices.Collect(maps.Values(c.Env))), places):
+		return "with hooks, " + SettingsPlace + " has to stand in command, args or env"
+	}
+	return ""
+}

@@ -7,13 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"paw/config"
 	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
 	"paw/session/turn"
 )
-
-// settingsPlace, in the configuration of a CLI with claude's hooks, stands for the path of a file of settings with paw's hooks.
-const settingsPlace = "{settings}"
 
 // hooked drives a CLI that only the configuration describes, and that calls hooks as claude does.
 type hooked struct{ custom }
@@ -48,8 +46,8 @@ func (h hooked) withHooks(s cli.Spec, command cli.Command, err error) (cli.Comma
 	}
 	file, placed := cli.File{Path: filepath.Join(s.StateDir, h.Of+"-settings.json"), Content: append(hooks.JSON(settings), '\n')}, false
 	put := func(word string) string {
-		placed = placed || strings.Contains(word, settingsPlace)
-		return strings.ReplaceAll(word, settingsPlace, file.Path)
+		placed = placed || strings.Contains(word, config.SettingsPlace)
+		return strings.ReplaceAll(word, config.SettingsPlace, file.Path)
 	}
 	command.Argv = slices.Clone(command.Argv)
 	for i := range command.Argv {
@@ -59,7 +57,7 @@ func (h hooked) withHooks(s cli.Spec, command cli.Command, err error) (cli.Comma
 		command.Env = append(command.Env, key+"="+put(value))
 	}
 	if !placed {
-		return cli.Command{}, fmt.Errorf("clis.%s.hooks: %s is not in its command, args, resume or env", h.Of, settingsPlace)
+		return cli.Command{}, fmt.Errorf("clis.%s.hooks: %s is not in its command, args, resume or env", h.Of, config.SettingsPlace)
 	}
 	command.Files = append(command.Files, file)
 	return command, nil
