@@ -3,6 +3,7 @@ package landing
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +53,11 @@ func (v mover) advance(ctx context.Context, l *session.Landing, again string, ke
 		return err
 	}
 	v.home.Step("land.recorded")
-	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns), keeps...)
+	log := strings.TrimSpace("paw land " + l.Agent + " " + l.Turns)
+	if l.Without > 0 {
+		log = fmt.Sprintf("paw land --without %s@%d", l.Agent, l.Without)
+	}
+	err = v.move(ctx, l, l.Before, l.After, log, keeps...)
 	if err != nil {
 		return v.withdraw(ctx, l, err, again)
 	}

@@ -32,6 +32,11 @@ func (l *Landed) Plan() []string {
 	if l.Nothing {
 		return nil
 	}
+	if l.Without > 0 {
+		return append([]string{
+			fmt.Sprintf("take turn %d of %s/%s out of %s: %s", l.Without, l.Session, l.Agent, l.Target, errs.Counted(l.Files, "file")), "title: " + l.Title,
+		}, l.details()...)
+	}
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
 		what = fmt.Sprintf("land %s of %s/%s", turns.Words(l.Turns), l.Session, l.Agent)
@@ -49,6 +54,11 @@ func (l *Landed) Plan() []string {
 	if l.BadEnd != "" {
 		lines = append(lines, l.BadEnd+": what it left lands")
 	}
+	return append(lines, l.details()...)
+}
+
+// details lists the files of a plan, and the checks.
+func (l *Landed) details() (lines []string) {
 	for i, file := range l.Listed {
 		if i == mostFiles {
 			lines = append(lines, "  and "+errs.Counted(len(l.Listed)-i, "other file"))
@@ -73,6 +83,12 @@ func form(l *Landed) string {
 // String says what has landed.
 func (l *Landed) String() string {
 	name := l.Session + "/" + l.Agent
+	if l.Without > 0 && l.Nothing {
+		return fmt.Sprintf("%s: nothing to take out, %s has nothing of turn %d", name, l.Target, l.Without)
+	}
+	if l.Without > 0 {
+		return fmt.Sprintf("took turn %d of %s out of %s: %s, %.12s %q", l.Without, name, l.Target, errs.Counted(l.Files, "file"), l.After, l.Title)
+	}
 	if l.Nothing && l.LeftOut > 0 {
 		return fmt.Sprintf("%s: nothing to land, and turn %d is not in its worktree; %s brings it", name, l.LeftOut, l.Brings)
 	}

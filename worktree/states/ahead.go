@@ -100,6 +100,27 @@ func chainOf(known map[string]line, state string) Ahead {
 	return a
 }
 
+// Within returns the last steps of the chain of a state, oldest first, as long as the subjects of the twins that they end with
+// are those that within accepts.
+func (s *Store) Within(ctx context.Context, twin string, within func(subject string) bool) (steps []Step, err error) {
+	chain, err := s.chain(ctx, twin)
+	for _, one := range chain {
+		if !one.own || len(one.parents) == 0 || !within(one.subject) {
+			break
+		}
+		step, got := Step{From: one.parents[0], To: one.id}, one.parents[1:]
+		if one.partly {
+			got = got[:len(got)-1]
+		}
+		if len(got) > 0 {
+			step.Got = got[0]
+		}
+		steps = append(steps, step)
+	}
+	slices.Reverse(steps)
+	return steps, err
+}
+
 // whose returns the first word of the name of the newest step, "" for none.
 func (a Ahead) whose() string {
 	if len(a.Steps) == 0 {
