@@ -117,10 +117,8 @@ func (o *landOptions) refuseFlags(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	switch {
-	case o.Without && o.far != nil:
-		return usagef(cmd, "--without is for agents of this machine")
-	case o.Without && (len(args) != 1 || !strings.Contains(args[0], "@")):
-		return usagef(cmd, "--without takes one turn, AGENT@N").Hint("paw land --list")
+	case o.Without && (o.far != nil || len(args) != 1 || !strings.Contains(args[0], "@")):
+		return usagef(cmd, "--without takes one turn of an agent of this machine, AGENT@N").Hint("paw bisect --main")
 	case o.list && len(args) > 0:
 		return usagef(cmd, "--list takes no agent")
 	case o.list, o.undo:

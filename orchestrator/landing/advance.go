@@ -3,7 +3,6 @@ package landing
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,11 +52,7 @@ func (v mover) advance(ctx context.Context, l *session.Landing, again string, ke
 		return err
 	}
 	v.home.Step("land.recorded")
-	log := strings.TrimSpace("paw land " + l.Agent + " " + l.Turns)
-	if l.Without > 0 {
-		log = fmt.Sprintf("paw land --without %s@%d", l.Agent, l.Without)
-	}
-	err = v.move(ctx, l, l.Before, l.After, log, keeps...)
+	err = v.move(ctx, l, l.Before, l.After, strings.TrimSpace("paw land "+l.Agent+" "+l.Turns), keeps...)
 	if err != nil {
 		return v.withdraw(ctx, l, err, again)
 	}

@@ -189,14 +189,11 @@ func (l *landing) keepsState(ctx context.Context, landed *Landed) (keeps []refs.
 
 // see records that the user has seen what has landed, unless the user has seen more.
 func (l *landing) see(landed *session.Landing, w *session.Agent) {
-	if landed.Without > 0 {
-		return
-	}
 	finished := l.source.finished
 	if number := l.source.Turn; number > 0 {
 		finished = turns.FinishedUpTo(l.source.Turns, number)
 	}
-	if finished.Turns >= w.Seen.Turns && l.Session.Host == "" { // for agents of a host, the host records what was seen
+	if finished.Turns >= w.Seen.Turns && l.Session.Host == "" && landed.Without == 0 { // for agents of a host, the host records what was seen
 		w.Seen, w.SeenLanded = finished, landed.ID
 	}
 }

@@ -32,11 +32,6 @@ func (l *Landed) Plan() []string {
 	if l.Nothing {
 		return nil
 	}
-	if l.Without > 0 {
-		return append([]string{
-			fmt.Sprintf("take turn %d of %s/%s out of %s: %s", l.Without, l.Session, l.Agent, l.Target, errs.Counted(l.Files, "file")), "title: " + l.Title,
-		}, l.details()...)
-	}
 	what := "land what " + l.Session + "/" + l.Agent + " has done"
 	if l.Turns != "" {
 		what = fmt.Sprintf("land %s of %s/%s", turns.Words(l.Turns), l.Session, l.Agent)
@@ -48,17 +43,15 @@ func (l *Landed) Plan() []string {
 		fmt.Sprintf("%s into %s: %s, as %s", what, l.Target, errs.Counted(l.Files, "file"), form(l)),
 		"title: " + l.Title,
 	}
+	if l.Without > 0 {
+		lines[0] = fmt.Sprintf("take turn %d of %s/%s out of %s: %s", l.Without, l.Session, l.Agent, l.Target, errs.Counted(l.Files, "file"))
+	}
 	if l.Along != "" {
 		lines = append(lines, "along comes "+l.Along)
 	}
 	if l.BadEnd != "" {
 		lines = append(lines, l.BadEnd+": what it left lands")
 	}
-	return append(lines, l.details()...)
-}
-
-// details lists the files of a plan, and the checks.
-func (l *Landed) details() (lines []string) {
 	for i, file := range l.Listed {
 		if i == mostFiles {
 			lines = append(lines, "  and "+errs.Counted(len(l.Listed)-i, "other file"))

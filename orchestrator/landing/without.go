@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"paw/config/display"
@@ -13,8 +12,8 @@ import (
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
-	"paw/session/turn"
 	"paw/worktree/objects"
+	"paw/worktree/states"
 )
 
 // takeOut composes, in place of a landing, a commit that takes one turn out of the branch: what leads from the state at the end
@@ -59,23 +58,26 @@ func (l *landing) takeOut(ctx context.Context, landed *Landed) error {
 
 // stateWithout returns the files of the state at the end of the turn without the turn's work. What the turn has got of others stays.
 func (l *landing) stateWithout(ctx context.Context) (tree string, err error) {
-	steps, err := l.Repo.States().Within(ctx, l.source.Twin, func(subject string) bool {
-		at, ok := turns.MomentOf(subject)
-		return ok && at.TurnSession == l.Record.TurnSession && !at.Between && at.First == l.source.Turn && at.Turn == l.source.Turn
+	led, err := l.Repo.States().Ahead(ctx, l.begin(), l.source.Twin)
+	if err != nil {
+		return "", err
+	}
+	steps := slices.DeleteFunc(led[0].Steps, func(step states.Step) bool {
+		at, ok := turns.MomentOf(step.Subject)
+		return !ok || at.TurnSession != l.Record.TurnSession || at.Between || at.First != l.source.Turn || at.Turn != l.source.Turn
 	})
 	tree = l.source.Twin
 	for _, step := range slices.Backward(inOne(steps)) {
+		merged, err := l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), step.To, tree, step.From)
 		if err != nil {
 			return "", err
 		}
-		var merged objects.Merged
-		merged, err = l.Repo.Objects().MergeTrees(ctx, l.place(l.Repo), step.To, tree, step.From)
-		if tree = merged.Tree; err == nil && len(merged.Conflicts) > 0 {
-			err = errs.New(errs.Refused, "%s: turn %d has itself built on its work what it got of others: %s", l.name(), l.source.Turn, few(merged.Conflicts, namedPaths)).
+		if tree = merged.Tree; len(merged.Conflicts) > 0 {
+			return "", errs.New(errs.Refused, "%s: turn %d has itself built on its work what it got of others: %s", l.name(), l.source.Turn, few(merged.Conflicts, namedPaths)).
 				Hint("paw diff %s %d", l.name(), l.source.Turn)
 		}
 	}
-	return tree, err
+	return tree, nil
 }
 
 // withoutMessage drafts the message: the user's, else that of git revert with the turn's prompt.
@@ -85,30 +87,24 @@ func (l *landing) withoutMessage() string {
 	return fmt.Sprintf("%s\n\nPaw-Without: %s@%d\n", cmp.Or(strings.TrimSpace(l.options.Message), `Revert "`+words+`"`), l.name(), one.Number)
 }
 
-// builtOn returns the error for a turn that does not come out alone: it names the agent's later turns that have changed the same
-// files, else whoever changed them last. The first hint takes such a turn out, the last one leaves the conflict to the user.
+// builtOn returns the error for a turn that does not come out alone, with the turn, or the commit, that changed each of the files
+// last. The first hint takes such a turn out, the last one leaves the conflict to the user.
 func (l *landing) builtOn(ctx context.Context, merged objects.Merged, without string) error {
-	later, err := l.laterTurns(ctx, merged.Conflicts)
-	if err != nil {
-		return err
-	}
-	e, newest := &CollisionError{}, 0
+	e, first := &CollisionError{}, ""
 	for i, path := range merged.Conflicts {
 		one := Collision{Path: path, Beside: slices.Contains(merged.Beside, path)}
-		if last := later[path]; last > 0 {
-			newest, one.With = max(newest, last), fmt.Sprintf("%s@%d", l.name(), last)
-		} else if i < askedPaths {
-			touched, err := l.Repo.Objects().LastTouch(ctx, l.source.State, l.tip, path)
+		if i < askedPaths {
+			with, by, err := l.lastTurn(ctx, path)
 			if err != nil {
 				return err
 			}
-			one.With = whose(touched)
+			one.With, first = with, cmp.Or(first, by)
 		}
 		e.Files = append(e.Files, one)
 	}
 	refused := errs.New(errs.Conflict, "%s: turn %d does not come out of %s alone, nothing has moved: %s", l.name(), l.source.Turn, l.branch, few(e.Files, namedPaths))
-	if newest > 0 {
-		refused = refused.Hint("%s", l.lineAt(strconv.Itoa(newest)))
+	if first != "" {
+		refused = refused.Hint("%s", l.Line("land", first))
 	}
 	if e.error = refused; l.options.DryRun { // its commit is not kept
 		e.error = refused.Hint("%s", l.line(app.Without("dry-run")))
@@ -119,30 +115,26 @@ func (l *landing) builtOn(ctx context.Context, merged objects.Merged, without st
 	return cmp.Or(err, error(e))
 }
 
-// laterTurns returns the newest later turn of the agent that the branch has and that has changed a path, by path.
-func (l *landing) laterTurns(ctx context.Context, paths []string) (last map[string]int, err error) {
-	list, _, err := turns.List(ctx, l.Agent)
+// lastTurn says who changed a path last after the turn. In the history with the grafts it is a twin, whose name says the turn.
+func (l *landing) lastTurn(ctx context.Context, path string) (with, by string, err error) {
+	sessions, err := l.siblings()
 	if err != nil {
-		return nil, err
+		return "", "", err
 	}
-	in, err := l.Repo.Refs().List(ctx, turn.StatePrefix(l.Record.TurnSession))
-	last = map[string]int{}
-	for _, t := range list.Turns {
-		twin := in[turn.StateRef(l.Record.TurnSession, t.Number)]
-		if err != nil || t.Number <= l.source.Turn || t.Before == "" || t.After == "" || twin == "" {
-			continue
-		}
-		var has bool
-		if has, err = l.Repo.States().Objects().Contains(ctx, l.tip, twin); !has || err != nil {
-			continue
-		}
-		var changed []string
-		changed, err = l.Repo.Objects().ChangedPaths(ctx, t.Before, t.After)
-		for _, path := range changed {
-			if slices.Contains(paths, path) {
-				last[path] = t.Number
+	touched, err := l.Repo.States().Objects().LastTouch(ctx, l.source.Twin, l.tip, path)
+	if touched == nil || err != nil {
+		return "", "", err
+	}
+	at, ok := turns.MomentOf(touched.Title)
+	for _, s := range sessions {
+		for _, w := range s.Agents {
+			if ok && !at.Between && w.TurnSession == at.TurnSession {
+				by = fmt.Sprintf("%s/%s@%d", s.Name, w.Name, at.Turn)
 			}
 		}
 	}
-	return last, err
+	if by == "" {
+		touched, err = l.Repo.Objects().LastTouch(ctx, l.source.State, l.tip, path)
+	}
+	return cmp.Or(by, whose(touched)), by, err
 }
