@@ -145,7 +145,7 @@ const checking = "checking"
 // pickedOf returns the newest landing of an agent of a race that stands in the session's target, nil for none.
 func pickedOf(ctx context.Context, h *app.App, s *session.Session, r *session.Race) (picked *session.Landing, err error) {
 	ofRace := func(l session.Landing) bool {
-		return r.Racer(l.Agent) != nil && l.Target == s.Target && !l.At.Before(r.At.Truncate(time.Second))
+		return r.Racer(l.Agent) != nil && l.Target == s.Target && l.Without == 0 && !l.At.Before(r.At.Truncate(time.Second))
 	}
 	if !slices.ContainsFunc(s.Landings, ofRace) { // without asking git
 		return nil, nil

@@ -47,11 +47,7 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	r.aim = func(t *turns.Recorder, _ *turn.Op) (goal aim, err error) {
 		goal = aim{op: turn.Op{Kind: turn.OpRewind, At: n}, words: turn.EndOfTurn(n)}
 		goal.state = func(c *turns.Chain) (string, error) { return c.At(ctx, n, goal.commit) }
-		if last := turn.NumberOf(r.last); last == n+1 {
-			r.done.Remembers = fmt.Sprintf("the conversation of %s still remembers turn %d", agentName, last)
-		} else if last > n {
-			r.done.Remembers = fmt.Sprintf("the conversation of %s still remembers turns %d to %d", agentName, n+1, last)
-		}
+		r.remembers(n)
 		if n == 0 {
 			err = turns.BeginThere(ctx, t.Agent)
 			goal.commit = t.Record.Start()
@@ -65,6 +61,15 @@ func Rewind(ctx context.Context, h *app.App, s *session.Session, agentName strin
 		return goal, err
 	}
 	return r.run(ctx)
+}
+
+// remembers notes which turns after turn n the conversation has.
+func (r *rewinding) remembers(n int) {
+	if last := turn.NumberOf(r.last); last == n+1 {
+		r.done.Remembers = fmt.Sprintf("the conversation of %s still remembers turn %d", r.Record.Name, last)
+	} else if last > n {
+		r.done.Remembers = fmt.Sprintf("the conversation of %s still remembers turns %d to %d", r.Record.Name, n+1, last)
+	}
 }
 
 // UndoRewind takes back the newest move of the worktree by paw, also one that was interrupted, as long as no turn

@@ -31,7 +31,8 @@ type Landing struct {
 	Turns       string       `json:"turns,omitempty"` // turns whose work landed, such as "1-4"
 	LastTurn    int          `json:"last_turn,omitempty"`
 	As          string       `json:"as"`
-	Again       bool         `json:"again,omitempty"` // it brought what reverts had taken out, too
+	Again       bool         `json:"again,omitempty"`   // it brought what reverts had taken out, too
+	Without     int          `json:"without,omitempty"` // turn that it took out of the branch: it brought nothing, and has no state; 0 for none
 	Files       int          `json:"files"`
 	Title       string       `json:"title"`
 	At          time.Time    `json:"at"`

@@ -135,31 +135,50 @@ func (o *checkOptions) checked(cmd *cobra.Command, args []string) (agents, comma
 }
 
 func newBisect(a *invocation) *cobra.Command {
+	main := false
 	cmd := &cobra.Command{
-		Use:   "bisect AGENT [COMMAND]",
+		Use:   "bisect AGENT [COMMAND] | --main [COMMAND]",
 		Short: "Find the turn that broke the project's checks",
 		Long: exits(`Find the turn of an agent that broke the checks of the configuration ([land] checks), or
 COMMAND: they run on the ends of turns, committed or not, in the worktree of paw check, half
-of what is left at a time.`, exitUsage, exitRefused, "9    they fail at the agent's base already", exitNotFound, exitLocked, exitMissing),
+of what is left at a time. With --main it is the branch that work lands on which fails them: paw names the turn, of any agent,
+that broke it, which paw land --without AGENT@N takes out; where no landing did it, the range for git bisect.`, exitUsage, exitRefused, "9    they fail at the agent's base, or before the first landing, already", exitNotFound, exitLocked, exitMissing),
 		Example: `  paw bisect claude
-  paw bisect claude "make test"`,
-		Args:              cobra.RangeArgs(1, 2),
+  paw bisect claude "make test"
+  paw bisect --main`,
+		Args:              cobra.MaximumNArgs(2),
 		ValidArgsFunction: a.completes(completion.agents),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			h, s, agent, err := a.agent(cmd, args[0])
+			if main && len(args) == 2 || !main && len(args) == 0 {
+				return usagef(cmd, "it takes AGENT, or --main")
+			}
+			names := args[:min(len(args), 1)]
+			if main {
+				names = nil
+			}
+			h, s, agents, err := a.agents(cmd, names)
 			if err != nil {
 				return err
+			}
+			if len(agents) > 1 {
+				return usagef(cmd, "%s: one agent at a time", args[0])
 			}
 			if h, err = h.ConfiguredFor(s); err != nil {
 				return err
 			}
-			broken, err := checks.Bisect(cmd.Context(), h, s, agent, args[1:])
+			var broken *checks.Broken
+			if main {
+				broken, err = landing.BisectMain(cmd.Context(), h, s, args)
+			} else {
+				broken, err = checks.Bisect(cmd.Context(), h, s, agents[0], args[1:])
+			}
 			if err != nil {
 				return err
 			}
 			return a.show(bisectView(broken, a.noted()), broken)
 		},
 	}
+	cmd.Flags().BoolVar(&main, "main", false, "the turn that broke the branch which work lands on")
 	a.addJSON(cmd)
 	a.addSession(cmd)
 	return cmd
@@ -172,5 +191,9 @@ func bisectView(b *checks.Broken, notes []string) object {
 	if b.Turn > 0 {
 		broke, good, prompt = b.Turn, b.Good, b.Prompt
 	}
-	return object{{"version", 1}, {"session", b.Session}, {"agent", b.Agent}, {"turn", broke}, {"last_good", good}, {"prompt", prompt}, {"notes", notes}}
+	out := absent
+	if b.Main != "" {
+		out = orNull(b.Out)
+	}
+	return object{{"version", 1}, {"session", b.Session}, {"agent", orNull(b.Agent)}, {"turn", broke}, {"last_good", good}, {"prompt", prompt}, {"out", out}, {"notes", notes}}
 }

@@ -33,7 +33,7 @@ type landOptions struct {
 func newLand(a *invocation) *cobra.Command {
 	o := &landOptions{invocation: a}
 	cmd := &cobra.Command{
-		Use:   "land AGENT[@N]... | --all | --list | --undo [ID]",
+		Use:   "land AGENT[@N]... | --all | --list | --undo [ID] | --without AGENT@N",
 		Short: "Bring what an agent has done into your branch, or take it back",
 		Long: exits(`Bring exactly what an agent has done, committed or not, into the branch that was checked
 out where the session was started, or into another one. AGENT@N is its state at the end of turn N, whatever
@@ -45,13 +45,18 @@ land, in a worktree of their own, before anything moves.
 Several agents land in the order of paw forecast, up to the first conflict or failed check; with
 --keep-going all that pass. --send-back types to each that does not land the conflict, or the check with its last lines, unless
 it is at work; --push pushes the branch to its upstream at the end, if all have landed.
---undo takes the last landing back, or that of a number, as long as the branch has not moved on.`,
+--undo takes the last landing back, or that of a number, as long as the branch has not moved on.
+
+--without takes one turn that has landed out of the branch by a new commit: what the turn changed, and nothing else. Where a
+later turn, or anybody else, has built on that, it is a conflict that says who. The turn stays out when the agent lands
+again. paw undo takes the new commit back; once the branch has moved on, --again lands the turn once more.`,
 			exitUsage, exitRefused, "8    conflict with the branch, nothing has moved", exitChecks, exitNotFound, exitLocked, exitMissing),
 		Example: `  paw land claude
   paw land claude@3 --dry-run
   paw land codex --into develop --as commits
   paw land --all
-  paw land --undo`,
+  paw land --undo
+  paw land --without claude@3`,
 		ValidArgsFunction: a.completes(completion.agents),
 		RunE:              o.run,
 	}
@@ -73,6 +78,7 @@ it is at work; --push pushes the branch to its upstream at the end, if all have 
 	f.BoolVar(&o.push, "push", false, "push the branch to its upstream once all have landed")
 	f.BoolVar(&o.list, "list", false, "list what has landed")
 	f.BoolVar(&o.undo, "undo", false, "take a landing back, the last one or that of a number")
+	f.BoolVar(&o.Without, "without", false, "take the turn AGENT@N out of the branch, which has it")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done and do nothing")
 	addState(cmd, &o.State)
 	a.addJSON(cmd)
@@ -107,7 +113,12 @@ func (o *landOptions) refuseFlags(cmd *cobra.Command, args []string) error {
 	if err := alone(cmd, "undo", "dry-run"); err != nil {
 		return err
 	}
+	if err := alone(cmd, "without", "dry-run", "into", "message", "edit", "check", "no-check", "fresh", "push"); err != nil {
+		return err
+	}
 	switch {
+	case o.Without && (o.far != nil || len(args) != 1 || !strings.Contains(args[0], "@")):
+		return usagef(cmd, "--without takes one turn of an agent of this machine, AGENT@N").Hint("paw bisect --main")
 	case o.list && len(args) > 0:
 		return usagef(cmd, "--list takes no agent")
 	case o.list, o.undo:

@@ -102,6 +102,12 @@ func TestKilledLanding(t *testing.T) {
 		{"land", mine, []string{"land", "one"}},
 		{"commits", mine, []string{"land", "one", "--as", "commits"}},
 		{"undo", func(w *world) { mine(w); w.ok(w.paw("land", "one")) }, []string{"land", "--undo"}},
+		{"without", func(w *world) {
+			mine(w)
+			w.ok(w.paw("send", "one", "do: write turn.txt x"))
+			w.ok(w.paw("wait", "one"))
+			w.ok(w.paw("land", "one"))
+		}, []string{"land", "--without", "one@1"}},
 		{"nowhere", func(w *world) { w.git(w.repo, "switch", "-q", "--detach") }, []string{"land", "one"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -43,7 +43,10 @@ func (r landAnswer) view() object {
 // turns are null if paw knows of none. standing is "" but in a list, which tells whether the target
 // still has the landing.
 func landingView(sessionName string, l session.Landing, standing landing.Standing) object {
-	id, state, at, stands := any(l.ID), l.Phase, any(l.At), absent
+	id, state, at, stands, without := any(l.ID), l.Phase, any(l.At), absent, absent
+	if l.Without > 0 {
+		without = l.Without
+	}
 	if l.ID == 0 { // before the landing
 		id, state, at = nil, "planned", nil
 	}
@@ -53,6 +56,7 @@ func landingView(sessionName string, l session.Landing, standing landing.Standin
 	return object{
 		{"id", id}, {"session", sessionName}, {"agent", l.Agent}, {"target", l.Target}, {"state", state}, {"turn", orNull(l.Turn)}, {"turns", orNull(l.Turns)},
 		{"as", l.As}, {"before", l.Before}, {"after", l.After}, {"files_changed", l.Files}, {"title", l.Title}, {"landed_at", at}, {"standing", stands},
+		{"without", without},
 	}
 }
 
@@ -120,7 +124,7 @@ func (p *printer) landPlan(ctx context.Context, h *app.App, s *session.Session, 
 	if s.Host != "" {
 		return lines
 	}
-	if outlooks, err := orchestrator.Outlooks(ctx, h, s, true); err == nil && outlooks[l.Agent] != nil && len(outlooks[l.Agent].Others) > 0 {
+	if outlooks, err := orchestrator.Outlooks(ctx, h, s, true); err == nil && l.Without == 0 && outlooks[l.Agent] != nil && len(outlooks[l.Agent].Others) > 0 {
 		lines = append(lines, "then it conflicts with the work of "+strings.Join(outlooks[l.Agent].Others, ", "))
 	}
 	if l.Checkout != "" {

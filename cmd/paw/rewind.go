@@ -16,26 +16,37 @@ import (
 type rewindOptions struct {
 	*invocation
 	orchestrator.RewindOptions
-	undo bool
+	undo, all bool
+	to        string
 }
 
 func newRewind(a *invocation) *cobra.Command {
 	o := &rewindOptions{invocation: a}
 	cmd := &cobra.Command{
-		Use:   "rewind AGENT N | AGENT@N | AGENT --undo",
+		Use:   "rewind AGENT N | AGENT@N | AGENT --undo | --all --to TIME",
 		Short: "Put a worktree back to the end of a turn",
 		Long: exits(`Put an agent's worktree back to the end of turn N (0 is its base, last its last one): every tracked and
 untracked file as it was then, ignored files untouched. The present state is
 saved first, so --undo brings it back until another turn has come. The branch goes along; the conversation does not.
-It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage, exitRefused, exitNotFound, exitMissing),
+It refuses while a turn runs, or may run: then stop the agent first. --all --to TIME puts all worktrees of the session back to
+what they were then, or none; one that was in a turn, to the begin of that. Your branch stays: paw land --undo.`, exitUsage, exitRefused, exitNotFound, exitMissing),
 		Example: `  paw rewind claude 2
-  paw rewind claude --undo`,
-		Args:              cobra.RangeArgs(1, 2),
+  paw rewind claude --undo
+  paw rewind --all --to 14:05 --dry-run`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.all {
+				return cobra.NoArgs(cmd, args)
+			}
+			return cobra.RangeArgs(1, 2)(cmd, args)
+		},
 		ValidArgsFunction: a.completes(completion.agentAndTurn),
 		RunE:              o.run,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.undo, "undo", false, "take the last rewind or update back")
+	f.BoolVarP(&o.all, "all", "a", false, "all agents of the session, with --to")
+	f.StringVar(&o.to, "to", "", "with --all: a time of today (14:05), a date with a time, or how long ago (90m)")
+	completeFlag(cmd, "to", cobra.FixedCompletions([]string{"15m", "1h", "8h"}, cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&o.Force, "force", "f", false, "also to a turn without a snapshot: to its commit alone")
 	f.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would change and do nothing")
 	a.addJSON(cmd)
@@ -44,6 +55,9 @@ It refuses while a turn runs, or may run: then stop the agent first.`, exitUsage
 }
 
 func (o *rewindOptions) run(cmd *cobra.Command, args []string) error {
+	if o.all || o.to != "" {
+		return o.rewindAll(cmd)
+	}
 	h, s, agent, number, err := o.agentAndTurn(cmd, args)
 	if err != nil {
 		return err
@@ -65,6 +79,38 @@ func (o *rewindOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return o.show(rewoundView(rewound, o.noted()), rewound)
+}
+
+func (o *rewindOptions) rewindAll(cmd *cobra.Command) error {
+	if err := alone(cmd, "all", "to", "dry-run"); err != nil {
+		return err
+	}
+	if !o.all || o.to == "" {
+		return usagef(cmd, "--all and --to TIME go together")
+	}
+	h, s, err := o.session(cmd)
+	if err != nil {
+		return err
+	}
+	at, err := sinceWhen(o.to, h.Now())
+	switch {
+	case err != nil:
+		return usagef(cmd, "--to %s: %s", o.to, err)
+	case at.After(h.Now()):
+		return usagef(cmd, "--to %s: is still to come", o.to)
+	}
+	all, err := orchestrator.RewindAll(cmd.Context(), h, s, at, o.DryRun)
+	if o.json && (err == nil || len(all) > 0) {
+		views := objects(all, func(r *orchestrator.Rewound) object { return rewoundView(r, nil)[1:] })
+		return errors.Join(o.printJSON(object{{"version", 1}, {"agents", views}, {"notes", o.noted()}}), err)
+	}
+	for _, r := range all {
+		fmt.Fprintln(forReading(o.stdout), r)
+	}
+	if err == nil && len(all) == 0 {
+		fmt.Fprintf(o.stdout, "%s: nothing has happened since in any worktree\n", s.Name)
+	}
+	return err
 }
 
 // rewoundView returns the turn whose end the worktree is at, 0 for the base, and the ref of the state

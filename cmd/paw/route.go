@@ -132,7 +132,7 @@ func (r router) inSessionThere(cmd *cobra.Command, h *app.App, host hosts.Host, 
 
 // namesIn returns the words of a command that may be names of agents.
 func namesIn(cmd *cobra.Command, args []string) []string {
-	if addsTasks(cmd) && !namesFirst(cmd, args) {
+	if addsTasks(cmd) && !namesFirst(cmd, args) || cmd.Name() == "bisect" && cmd.Flag("main").Changed {
 		return nil
 	}
 	if slices.Contains(textBehind, cmd.Name()) || addsTasks(cmd) {

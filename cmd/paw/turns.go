@@ -96,10 +96,13 @@ func sinceWhen(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
+	if clock, err := time.Parse("15:04", text); err == nil {
+		return midnight.Add(time.Duration(clock.Hour())*time.Hour + time.Duration(clock.Minute())*time.Minute), nil
+	}
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, errors.New("not a time: today, yesterday, 2026-03-01, 2026-03-01T18:00, 90m or 8h")
+	return time.Time{}, errors.New("not a time: today, yesterday, 2026-03-01, 2026-03-01T18:00, 18:00, 90m or 8h")
 }
 
 // turnsSince removes the turns that ended before a time.

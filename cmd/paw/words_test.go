@@ -65,7 +65,7 @@ func TestWordsThatAreNoCommands(t *testing.T) {
 		"status -o json":               "-o: paw status has no such flag (did you mean --json?)\npaw: hint: paw status --json\n",
 		"-V":                           "-V: paw has no such flag (did you mean --version?)\npaw: hint: paw --version\n",
 		"status --no-color":            "--no-color: paw status has no such flag (did you mean --color=never?)\npaw: hint: paw status --color=never\n",
-		"rewind web --to 1":            "--to: paw rewind has no such flag\npaw: hint: paw rewind web 1\n",
+		"rewind web --to 1":            "--all and --to TIME go together\npaw: hint: paw rewind --help\n",
 		"stop -f":                      "-f: paw stop has no such flag\npaw: hint: paw stop\n",
 		"log --turn x":                 "--turn x: not a number\npaw: hint: paw log --help\n",
 		"start --cli":                  "--cli: needs a value\npaw: hint: paw start --help\n",

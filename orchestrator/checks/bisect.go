@@ -22,6 +22,9 @@ type Broken struct {
 	Good           int    // last turn whose end passes, 0 for the base
 	Unknown        string // turns between Good and Turn whose ends are unknown, such as "3-4"
 	Runs           int    // how often the checks ran
+
+	Main string // branch of which paw bisect --main has asked
+	Out  string // then: the command that takes it out of the branch or, with Agent "", finds the commit: no landing broke it. With Turn 0 no turn alone did
 }
 
 // end is the state at the end of a turn. The base has the number 0.
@@ -58,25 +61,11 @@ func Bisect(ctx context.Context, h *app.App, s *session.Session, agentName strin
 	fails := func(i int) (bool, error) {
 		h.Sayf("%s: the end of turn %d", agentName, ends[i].number)
 		b.Runs++
-		err := c.Run(ctx, ends[i].commit)
-		if _, ok := errors.AsType[*Error](err); ok {
-			return true, nil
-		}
-		return false, err
+		return c.Fails(ctx, ends[i].commit)
 	}
-	last := len(ends) - 1
-	if bad, err := fails(last); err != nil || !bad {
+	good, bad, err := Search(len(ends), fmt.Sprintf("%s/%s: fails at its base", s.Name, agentName), fails)
+	if err != nil || bad == 0 {
 		return b, err
-	}
-	if bad, err := fails(0); err != nil || bad {
-		if err == nil {
-			err = errs.New(errs.CheckFailed, "%s/%s: fails at its base already, no turn broke it", s.Name, agentName)
-		}
-		return nil, err
-	}
-	good, bad, err := narrow(0, last, fails)
-	if err != nil {
-		return nil, err
 	}
 	b.Turn, b.Prompt, b.Good = ends[bad].number, ends[bad].prompt, ends[good].number
 	var unknown []turns.Turn
@@ -138,6 +127,29 @@ func endsOf(base string, list []turns.Turn) []end {
 	return ends
 }
 
+// Fails reports whether a commit fails the checks.
+func (c *Checker) Fails(ctx context.Context, commit string) (bool, error) {
+	err := c.Run(ctx, commit)
+	if _, ok := errors.AsType[*Error](err); ok {
+		return true, nil
+	}
+	return false, err
+}
+
+// Search finds two neighbours among n states, of which the first passes and the second fails; none where the last one passes. first says that
+// the first state fails, for the error.
+func Search(n int, first string, fails func(int) (bool, error)) (good, bad int, err error) {
+	if bad, err := fails(n - 1); err != nil || !bad {
+		return 0, 0, err
+	}
+	if bad, err := fails(0); err != nil {
+		return 0, 0, err
+	} else if bad {
+		return 0, 0, errs.New(errs.CheckFailed, "%s already, no turn broke it", first)
+	}
+	return narrow(0, n-1, fails)
+}
+
 // narrow finds two neighbours between good and bad, of which the first passes and the second fails.
 func narrow(good, bad int, fails func(int) (bool, error)) (int, int, error) {
 	for bad-good > 1 {
@@ -157,12 +169,22 @@ func narrow(good, bad int, fails func(int) (bool, error)) (int, int, error) {
 
 // String names the turn, and the command that goes back to the state before it.
 func (b *Broken) String() string {
-	if b.Turn == 0 {
+	switch {
+	case b.Main != "" && b.Out == "":
+		return b.Main + " passes, nothing is broken"
+	case b.Main != "" && b.Agent == "":
+		return "no landing broke it\n" + b.Out + " finds the commit"
+	case b.Main != "" && b.Turn == 0:
+		return fmt.Sprintf("what %s/%s landed broke it, no turn alone: %s\n%s takes it out", b.Session, b.Agent, display.Graphemes.Cut(b.Prompt, display.TitleWidth), b.Out)
+	case b.Turn == 0:
 		return fmt.Sprintf("%s/%s: the end of its last turn passes, nothing is broken", b.Session, b.Agent)
 	}
 	which := fmt.Sprintf("turn %d broke it: %s", b.Turn, display.Graphemes.Cut(b.Prompt, display.TitleWidth))
 	if b.Unknown != "" {
 		which = fmt.Sprintf("turn %d broke it, or %s, whose end is not known: %s", b.Turn, turns.Words(b.Unknown), display.Graphemes.Cut(b.Prompt, display.TitleWidth))
+	}
+	if b.Main != "" {
+		return fmt.Sprintf("%s/%s, %s\n%s takes it out", b.Session, b.Agent, which, b.Out)
 	}
 	return fmt.Sprintf("%s\npaw rewind %s/%s %d goes back to before it", which, b.Session, b.Agent, b.Good)
 }

@@ -20,3 +20,16 @@ func TestNarrow(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestSearch(t *testing.T) {
+	for _, test := range []struct {
+		first int // the first bad one of five
+		bad   int
+		err   string
+	}{{0, 0, "x already, no turn broke it"}, {1, 1, ""}, {3, 3, ""}, {4, 4, ""}, {5, 0, ""}} {
+		_, bad, err := Search(5, "x", func(i int) (bool, error) { return i >= test.first, nil })
+		if bad != test.bad || err == nil && test.err != "" || err != nil && err.Error() != test.err {
+			t.Errorf("%d: %d, %v", test.first, bad, err)
+		}
+	}
+}

@@ -231,7 +231,11 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 		Agent: l.Record.Name, TurnSession: l.Record.TurnSession, Target: l.branch, Before: l.tip, Turn: l.source.Turn,
 		State: l.source.State, Twin: l.source.Twin, LastTurn: l.source.lastTurn(), As: string(l.options.As),
 	}}
-	if err := l.merge(ctx, landed); err != nil {
+	merge := l.merge
+	if l.options.Without {
+		merge = l.takeOut
+	}
+	if err := merge(ctx, landed); err != nil {
 		return nil, l.notComposed(err)
 	}
 	if landed.Nothing {
@@ -239,10 +243,12 @@ func (l *landing) compose(ctx context.Context) (landed *Landed, err error) {
 		landed.Brings = l.lineAt(strconv.Itoa(landed.LeftOut))
 		return landed, err
 	}
-	landed.BadEnd, landed.Checks = l.source.badEnd(ctx, l.work), l.checker.Commands
+	if landed.Checks = l.checker.Commands; !l.options.Without {
+		landed.BadEnd = l.source.badEnd(ctx, l.work)
+	}
 	if l.checkout != nil {
 		landed.Checkout = l.checkout.Path
-		if handed := l.Record.Handed(); handed != "" {
+		if handed := l.Record.Handed(); handed != "" && !l.options.Without {
 			if landed.Handed, err = l.Repo.Moves().HandedFiles(ctx, *l.checkout, l.tip, landed.After, handed); err != nil {
 				return nil, err
 			}

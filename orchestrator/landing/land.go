@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"paw/orchestrator/app"
 	"paw/orchestrator/checks"
 	"paw/orchestrator/errs"
 	"paw/orchestrator/turns"
 	"paw/session"
+	"paw/session/turn"
 	"paw/worktree"
 	"paw/worktree/refs"
 )
@@ -37,6 +39,9 @@ func Land(ctx context.Context, h *app.App, s *session.Session, agentName string,
 	checker.Landing = true
 	if checker.Commands, err = checks.For(h, o.Checks, o.NoCheck); err != nil {
 		return nil, errs.WithHints(err, w.line(app.Without("check"), app.With("no-check")))
+	}
+	if last, err := w.TurnDir().Last(); o.Without && err == nil && last != nil && last.State == turn.InProgress && o.Turn == strconv.Itoa(last.Number) {
+		return nil, errs.New(errs.NotFound, "%s: turn %d is in progress, it has not landed", w.name(), last.Number).Hint("paw turns %s", w.name())
 	}
 	l := &landing{work: w, options: o, target: target{branch: branch}, checker: checker}
 	if o.DryRun {
@@ -168,6 +173,9 @@ func (l *landing) once(ctx context.Context) (*Landed, error) {
 // keepsState returns the refs that keep the state that lands in the agent's chain, and note that the
 // landing's commit stands for it.
 func (l *landing) keepsState(ctx context.Context, landed *Landed) (keeps []refs.Change, err error) {
+	if l.options.Without {
+		return nil, nil
+	}
 	if l.source.chain != nil && l.source.Turn == 0 {
 		keeps = l.source.chain.Keeps(l.source.now)
 	}
@@ -185,7 +193,7 @@ func (l *landing) see(landed *session.Landing, w *session.Agent) {
 	if number := l.source.Turn; number > 0 {
 		finished = turns.FinishedUpTo(l.source.Turns, number)
 	}
-	if finished.Turns >= w.Seen.Turns && l.Session.Host == "" { // for agents of a host, the host records what was seen
+	if finished.Turns >= w.Seen.Turns && l.Session.Host == "" && landed.Without == 0 { // for agents of a host, the host records what was seen
 		w.Seen, w.SeenLanded = finished, landed.ID
 	}
 }

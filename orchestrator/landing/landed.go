@@ -43,6 +43,9 @@ func (l *Landed) Plan() []string {
 		fmt.Sprintf("%s into %s: %s, as %s", what, l.Target, errs.Counted(l.Files, "file"), form(l)),
 		"title: " + l.Title,
 	}
+	if l.Without > 0 {
+		lines[0] = fmt.Sprintf("take turn %d of %s/%s out of %s: %s", l.Without, l.Session, l.Agent, l.Target, errs.Counted(l.Files, "file"))
+	}
 	if l.Along != "" {
 		lines = append(lines, "along comes "+l.Along)
 	}
@@ -73,6 +76,12 @@ func form(l *Landed) string {
 // String says what has landed.
 func (l *Landed) String() string {
 	name := l.Session + "/" + l.Agent
+	if l.Without > 0 && l.Nothing {
+		return fmt.Sprintf("%s: nothing to take out, %s has nothing of turn %d", name, l.Target, l.Without)
+	}
+	if l.Without > 0 {
+		return fmt.Sprintf("took turn %d of %s out of %s: %s, %.12s %q", l.Without, name, l.Target, errs.Counted(l.Files, "file"), l.After, l.Title)
+	}
 	if l.Nothing && l.LeftOut > 0 {
 		return fmt.Sprintf("%s: nothing to land, and turn %d is not in its worktree; %s brings it", name, l.LeftOut, l.Brings)
 	}

@@ -27,7 +27,7 @@ func (w work) landsOn(ctx context.Context, t target, twin string, again bool) (*
 		return w.named(ctx, t, a)
 	}, Had: func(ctx context.Context, commit string) (bool, error) { return w.had(ctx, t, commit) }}
 	for _, one := range w.Session.Landings {
-		if one.Target == t.branch { // also of an agent that this one began with
+		if one.Target == t.branch && one.Without == 0 { // also of an agent that this one began with
 			q.Once = append(q.Once, one.Twin)
 		}
 	}

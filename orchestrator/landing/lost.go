@@ -48,17 +48,17 @@ func (w work) lostOf(ctx context.Context, t target, known, asked string) (l lost
 }
 
 // reverted returns the paths that were changed in a branch by commits whose message says "This reverts commit". To these it adds the paths of
-// landings that were undone and have come back into the history, as by a merge of another branch. It begins after the last landing with
+// landings that were undone and have come back into the history, as by a merge of another branch, and of turns that were taken out. It begins after the last landing with
 // --again that has the known state.
 func (w work) reverted(ctx context.Context, t target, known string) (map[string]bool, error) {
 	all, err := w.landingsIn(t.branch)
 	since, changes := w.Record.Base(), [][2]string{}
 	for _, one := range all {
-		if err != nil || one.TurnSession != w.Record.TurnSession || !one.there(ctx, w.Repo.Objects()) || !one.undone() && !one.Again {
+		if err != nil || one.TurnSession != w.Record.TurnSession || !one.there(ctx, w.Repo.Objects()) || !one.undone() && !one.Again && one.Without == 0 {
 			continue
 		}
 		var in, all bool
-		if in, err = w.Repo.Objects().Contains(ctx, t.tip, one.After); in && one.undone() {
+		if in, err = w.Repo.Objects().Contains(ctx, t.tip, one.After); in && (one.undone() || one.Without > 0) {
 			changes = append(changes, [2]string{one.Before, one.After})
 		} else if in {
 			if all, err = w.Repo.States().Objects().Contains(ctx, one.Twin, known); all {

@@ -19,7 +19,7 @@ func (l *landing) noteLost(ctx context.Context) error {
 		return nil
 	}
 	all, err := l.landingsIn(l.branch)
-	if err != nil || len(all) > 0 && all[len(all)-1].After == l.tip {
+	if err != nil || len(all) > 0 && all[len(all)-1].After == l.tip && all[len(all)-1].Without == 0 {
 		return err
 	}
 	gone, err := l.lostOf(ctx, l.target, l.lands.known(), l.lands.State)
@@ -36,7 +36,7 @@ func (l *landing) noteRewound(ctx context.Context) error {
 		return nil
 	}
 	for _, last := range slices.Backward(l.Session.Landings) {
-		if last.TurnSession != l.Record.TurnSession || last.Phase != session.LandingDone || last.Target != l.branch {
+		if last.TurnSession != l.Record.TurnSession || last.Phase != session.LandingDone || last.Target != l.branch || last.Without > 0 {
 			continue
 		}
 		if slices.ContainsFunc(l.lands.Steps, func(one states.Step) bool { return one.From == last.Twin }) {

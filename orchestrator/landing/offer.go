@@ -18,7 +18,7 @@ import (
 // offer adds to a conflict how the user merges by hand: if a branch gets the commit that it names, the work has landed.
 func (l *landing) offer(ctx context.Context, cause error) error {
 	e, ok := errors.AsType[*CollisionError](cause)
-	if !ok {
+	if !ok || l.options.Without {
 		return cause
 	}
 	commit, err := l.forHand(ctx)

@@ -29,6 +29,7 @@ type Options struct {
 	Into    string // branch to land in, "" for the session's target
 	As      As
 	Again   bool                                                    // also land what the branch had and has lost
+	Without bool                                                    // take the turn out of the branch, in place of landing its end
 	Message string                                                  // message of the commit; "" makes one from the turns
 	Edit    func(ctx context.Context, draft string) (string, error) // lets the user edit the message, nil for no edit
 	DryRun  bool

@@ -163,7 +163,7 @@ func movedOn(of func(session string) string, all []Stand, l *Stand, at *gitdir.C
 func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.Landing) {
 	refs, err := states.Containing(ctx, v.m.States().Objects(), l.After, "refs/heads/", "refs/remotes/", turn.HiddenPrefix+"*/now")
 	var began []string
-	if err == nil { // a graft would tell of who has got the landing
+	if err == nil && l.Without == 0 { // a graft would tell of who has got the landing
 		began, err = states.Containing(ctx, v.m.Objects(), l.Twin, turn.HiddenPrefix+"*/now")
 	}
 	if err != nil {
@@ -190,7 +190,7 @@ func (v mover) noteWhoHas(ctx context.Context, s *session.Session, l *session.La
 			v.home.Notef("branch %s has landing %d: a merge of it brings that back to %s", branch, l.ID, l.Target)
 		}
 	}
-	if s.Agent(l.Agent) == nil && !kept {
+	if s.Agent(l.Agent) == nil && !kept && l.Without == 0 {
 		at := ""
 		if l.Checkout != "" {
 			at = "-C " + errs.Quote(l.Checkout) + " "

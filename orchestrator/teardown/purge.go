@@ -224,7 +224,7 @@ func takenBack(ctx context.Context, h *app.App, m *worktree.Manager, s *session.
 	for _, one := range slices.Backward(all) {
 		gone := one.Standing == landing.Undone || one.Standing == landing.NotIn || one.Standing == landing.Gone
 		later[one.TurnSession] = later[one.TurnSession] || !gone
-		if !later[one.TurnSession] && s.Agent(one.Agent) == nil && m.Objects().Has(ctx, one.After) {
+		if !later[one.TurnSession] && one.Without == 0 && s.Agent(one.Agent) == nil && m.Objects().Has(ctx, one.After) {
 			some, commits = append(some, one), append(commits, one.After)
 		}
 	}

@@ -58,15 +58,24 @@ func Position(ctx context.Context, a app.Agent, last int) (op *turn.Op, at int, 
 	return op, op.At, nil
 }
 
+// Ops returns the moves of an agent's worktree, oldest first.
+func Ops(ctx context.Context, a app.Agent) (all []turn.Op, err error) {
+	out, err := a.Repo.Objects().Home().Output(ctx, "for-each-ref", "--sort=version:refname", "--format=%(contents)%00", turn.OpPrefix(a.Record.TurnSession))
+	for text := range strings.SplitSeq(out, "\x00\n") {
+		if op, err := turn.ParseOp(text); err == nil {
+			all = append(all, *op)
+		}
+	}
+	return all, err
+}
+
 // PutBack returns where moves have left an agent's worktree, as the turn at whose end it was then, by the number of the
 // agent's last turn at that time.
 func PutBack(ctx context.Context, a app.Agent) (at map[int]int, err error) {
-	out, err := a.Repo.Objects().Home().Output(ctx, "for-each-ref", "--sort=version:refname", "--format=%(contents)%00", turn.OpPrefix(a.Record.TurnSession))
+	ops, err := Ops(ctx, a)
 	at = map[int]int{}
-	for _, text := range strings.Split(out, "\x00\n") {
-		if op, err := turn.ParseOp(text); err == nil {
-			at[op.Last] = op.At
-		}
+	for _, op := range ops {
+		at[op.Last] = op.At
 	}
 	return at, err
 }

@@ -25,6 +25,7 @@ type Step struct {
 	Made     string // the twin of what the worktree's own commits have of To, "" for nothing
 	Commit   string // the commit of Made
 	Of       string // first word of the name of To: whose state it is
+	Subject  string // of the commit To
 	Instead  string // the state whose work To has, without what a branch has left; "" for any other
 }
 
@@ -62,7 +63,7 @@ func chainOf(known map[string]line, state string) Ahead {
 	a := Ahead{has: map[string]bool{}}
 	at, there := known[state]
 	for there && at.own && len(at.parents) > 0 {
-		step, parents := Step{From: at.parents[0], To: at.id, Of: at.by, Instead: at.of}, at.parents
+		step, parents := Step{From: at.parents[0], To: at.id, Of: at.by, Subject: at.subject, Instead: at.of}, at.parents
 		a.has[at.id], a.has[at.of] = true, at.of != ""
 		if at.commit != "" {
 			step.Made, step.Commit = at.id, at.commit
@@ -71,7 +72,7 @@ func chainOf(known map[string]line, state string) Ahead {
 			step.Made, parents = parents[len(parents)-1], parents[:len(parents)-1]
 			a.has[step.Made] = known[step.Made].id != ""
 			if _, ahead := known[step.From]; !a.has[step.Made] && ahead { // the branch has what was committed
-				step = Step{From: step.Made, To: at.id, Of: at.by}
+				step = Step{From: step.Made, To: at.id, Of: at.by, Subject: at.subject}
 			}
 		}
 		for _, got := range parents[1:] {

@@ -326,7 +326,7 @@ func (s *Store) lines(ctx context.Context, o *objects.Store, args ...string) (al
 		if f := strings.Split(strings.TrimSuffix(text, "\n"), "\x00"); len(f) == 6 {
 			parents := strings.Fields(f[3])
 			o.Know(f[1], f[2], parents...)
-			one := line{id: f[1], tree: f[2], parents: parents, own: f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), beyond: f[0] == "-"}
+			one := line{id: f[1], tree: f[2], parents: parents, subject: f[5], own: f[4] == objects.Email && strings.HasPrefix(f[5], "paw: "), beyond: f[0] == "-"}
 			if name, is := strings.CutPrefix(f[5], Subject); is && one.own {
 				one.by, _, _ = strings.Cut(name, " ")
 				_, one.of, _ = strings.Cut(name, instead)
@@ -348,6 +348,7 @@ type line struct {
 	id      string
 	tree    string
 	parents []string
+	subject string
 	own     bool   // paw made it: a twin, or a snapshot with which a chain begins
 	by      string // of a twin, the first word of its name
 	commit  string // of a twin, the commit that was made in the worktree and has its files; "" for none
