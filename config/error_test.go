@@ -144,6 +144,7 @@ func TestWrongValuesAreFoundWhereTheyStand(t *testing.T) {
 		{"acp and a command", "[clis.«mine]\nacp = ['x']\ncommand = ['x']\n", "clis.mine", "", "acp goes with neither"},
 		{"acp and hooks", "[clis.«mine]\nacp = ['x']\nhooks = 'claude'\n", "clis.mine", "", "acp goes with neither"},
 		{"hooks without a place", "[clis.«mine]\ncommand = ['x']\nresume = ['{settings}']\nhooks = 'claude'\n", "clis.mine", "", "has to stand in command"},
+		{"hooks without a place to resume", "[clis.«mine]\ncommand = ['x', '{id}', '{settings}']\nresume = ['{id}']\nhooks = 'claude'\n", "clis.mine", "", "has to stand in command"},
 		{"misspelt cli", "[clis.«cluade]\nargs = ['x']\n", "clis.cluade", "claude", "needs a command"},
 		{"empty command", "clis.mine.command = «[]\n", "clis.mine.command", "", "must name a program"},
 		{"command of nothing", "clis.mine.command = «['', 'x']\n", "clis.mine.command", "", "must name a program"},

@@ -29,7 +29,6 @@ func prompt(text string) cli.Spec { return with(func(s *cli.Spec) { s.Prompt = t
 func TestArgv(t *testing.T) {
 	set := clis.New(map[string]config.CLI{
 		"mine":   {Command: []string{"mine", "--flag"}, Resume: []string{"--resume", "{id}"}, Args: []string{"-v"}},
-		"script": {Command: []string{"sh", "x", "--sandbox", "strict", "--id", "{id}", "-v"}, Resume: []string{"--resume", "{id}"}},
 		"chosen": {Command: []string{"chosen", "--id={id}"}, Resume: []string{"--open={id}"}},
 	})
 	for _, c := range []struct {
@@ -101,8 +100,6 @@ func TestArgv(t *testing.T) {
 		{"prompt", "mine", false, prompt("do it"), []string{"/bin/x", "--flag", "-v", "do it"}},
 		{"resume", "mine", true, spec, []string{"/bin/x", "--flag", "--resume", id, "-v"}},
 		{"first", "chosen", false, spec, []string{"/bin/x", "--id=" + id}},
-		{"first", "script", false, spec, []string{"/bin/x", "x", "--sandbox", "strict", "--id", id, "-v"}},
-		{"resume", "script", true, spec, []string{"/bin/x", "x", "--sandbox", "strict", "-v", "--resume", id}},
 		{"resume", "chosen", true, spec, []string{"/bin/x", "--open=" + id}},
 	} {
 		t.Run(c.cli+"/"+c.name, func(t *testing.T) {

@@ -103,7 +103,7 @@ const idPlace = "{id}"
 
 // custom drives a CLI that only the configuration describes. "{id}" in its command stands for an id
 // that paw chooses. To resume, the words of its resume key, with "{id}" replaced, follow the
-// command, without the option that gives a new conversation its id.
+// command, or only the program where the command itself has an "{id}".
 type custom struct {
 	cli.Named
 	config.CLI
@@ -149,24 +149,15 @@ func (c custom) Resume(s cli.Spec) (cli.Command, error) {
 	if len(c.CLI.Resume) == 0 {
 		return cli.Command{}, &cli.ConversationError{CLI: c.Name(), ID: s.ConversationID, Reason: "clis." + c.Name() + ".resume is not set"}
 	}
-	words, err := c.fill(append(withoutID(c.Command[1:]), c.CLI.Resume...), s.ConversationID)
+	command := c.Command[1:]
+	if c.Known.ChoosesID {
+		command = nil
+	}
+	words, err := c.fill(slices.Concat(command, c.CLI.Resume), s.ConversationID)
 	if err != nil {
 		return cli.Command{}, err
 	}
 	return cli.Command{Argv: slices.Concat([]string{s.Executable}, words, s.Args)}, nil
-}
-
-// withoutID drops the words with the place of an id, each with the option before it whose value it is.
-func withoutID(words []string) (left []string) {
-	for _, word := range words {
-		switch last := len(left) - 1; {
-		case !strings.Contains(word, idPlace):
-			left = append(left, word)
-		case !strings.HasPrefix(word, "-") && last >= 0 && strings.HasPrefix(left[last], "-"):
-			left = left[:last]
-		}
-	}
-	return left
 }
 
 func (c custom) fill(words []string, id string) ([]string, error) {
