@@ -199,11 +199,11 @@ func contradicts(c CLI) string {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(word, place) })
 	}
 	always := slices.Concat(c.Args, slices.Collect(maps.Values(c.Env)))
-	resumed := len(c.Resume) == 0 || !has(c.Command, "{id}") || has(c.Resume, SettingsPlace) // resume follows the program alone
+	alone := len(c.Resume) > 0 && has(c.Command, "{id}") && !has(c.Resume, SettingsPlace) // resume follows the program alone
 	switch {
 	case len(c.ACP) > 0 && (len(c.Command)+len(c.Resume) > 0 || c.Hooks == HooksClaude || c.Prompt != ""):
 		return "acp goes with neither command, resume, prompt nor hooks"
-	case c.Hooks == HooksClaude && len(c.Command) > 0 && !has(always, SettingsPlace) && !(has(c.Command, SettingsPlace) && resumed):
+	case c.Hooks == HooksClaude && len(c.Command) > 0 && !has(always, SettingsPlace) && (alone || !has(c.Command, SettingsPlace)):
 		return "with hooks, " + SettingsPlace + " has to stand in command (and in resume, where command has an {id}), args or env"
 	}
 	return ""

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"paw/orchestrator/app"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/mcp"
 )
 
@@ -124,7 +121,7 @@ func ofAgent(given map[string]string, words ...string) []string {
 
 func mcpTools(h *app.App) (tools []mcp.Tool) {
 	for _, one := range mcpCommands {
-		one.Tool.Run = func(ctx context.Context, given map[string]string) (string, bool) {
+		one.Run = func(ctx context.Context, given map[string]string) (string, bool) {
 			if strings.HasPrefix(given["agent"], "-") || strings.HasPrefix(given["turn"], "-") {
 				return "no agent and no turn has a name that begins with -", true
 			}
@@ -140,20 +137,18 @@ const maxTold = 50_000
 
 // runForModel runs a command of paw, and returns what it printed. One that is cancelled is interrupted.
 func runForModel(ctx context.Context, h *app.App, words []string) (told string, failed bool) {
-	var out, said bytes.Buffer
-	cmd := exec.CommandContext(ctx, h.Executable, words...)
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = h.Env, &out, &said, 5*time.Second
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	err := cmd.Run()
-	told = strings.TrimRight(strings.ToValidUTF8(out.String(), "\uFFFD"), "\n")
+	var said []string
+	end := cli.Process{
+		Argv: append([]string{h.Executable}, words...), Env: h.Env, Stdout: func([]byte) {}, Started: func(func()) {},
+		Stderr: func(line []byte) { said = append(said, string(line)) },
+	}.Run(ctx)
+	told = strings.TrimRight(strings.ToValidUTF8(string(end.Stdout), "\uFFFD"), "\n")
 	if len(told) > maxTold {
 		told = fmt.Sprintf("%s\n(%d bytes more; paw %s prints all)", strings.ToValidUTF8(told[:maxTold], ""), len(told)-maxTold, strings.Join(words, " "))
 	}
-	if why := strings.TrimSpace(said.String()); why != "" {
-		told = strings.TrimSpace(told + "\n" + why)
+	told = strings.TrimSpace(told + "\n" + strings.Join(said, "\n"))
+	if end.Err != nil {
+		return end.Err.Error(), true
 	}
-	if err != nil && told == "" {
-		told = err.Error()
-	}
-	return told, err != nil
+	return told, end.ExitCode != 0
 }
