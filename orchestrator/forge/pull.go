@@ -131,7 +131,7 @@ func CIPrompt(ctx context.Context, h *app.App, s *session.Session, agentName str
 var ErrNotYet = errors.New("no news")
 
 // CI returns the commit of an agent's pull request whose checks have ended, and the prompt with those that have
-// failed, "" where all have passed or it is merged. The checks of the commit known are no news.
+// failed, "" where all have passed or it is merged. The checks of the commit that begins with known are no news.
 func CI(ctx context.Context, h *app.App, s *session.Session, agentName, known string) (commit, prompt string, err error) {
 	p, err := pullOf(ctx, h, s, agentName)
 	switch {
@@ -141,7 +141,7 @@ func CI(ctx context.Context, h *app.App, s *session.Session, agentName, known st
 		return p.Commit, "", nil
 	case p.State != "open":
 		return "", "", errs.New(errs.Refused, "%s: its pull request is %s", p.name, quotable(p.InWords()))
-	case p.Commit == known || p.Count(hosting.Pending) > 0:
+	case known != "" && strings.HasPrefix(p.Commit, known) || p.Count(hosting.Pending) > 0:
 		return "", "", ErrNotYet
 	case len(p.Checks) == 0: // they may yet begin
 		none := errs.New(errs.Failed, "%s: its pull request %d has no checks", p.name, p.Number)
@@ -227,18 +227,6 @@ func ReviewPrompt(ctx context.Context, h *app.App, s *session.Session, agentName
 		fmt.Fprintf(&b, "\n%s:\n%s", at, lastLines(one.Text, share(len(remarks))))
 	}
 	return b.String(), nil
-}
-
-// SentIn returns the last turn of an agent that has got just this prompt, 0 for none.
-func SentIn(h *app.App, s *session.Session, agentName, prompt string) int {
-	words := strings.Fields(prompt) // CLIs report blanks at the ends of lines and of the prompt as they like
-	prompts, _ := h.TurnDir(s.Name, agentName).Prompts(time.Time{})
-	for _, one := range prompts {
-		if slices.Equal(strings.Fields(one.Text), words) {
-			return one.Turn
-		}
-	}
-	return 0
 }
 
 // quotable returns a name from a server on one line.
