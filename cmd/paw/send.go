@@ -92,7 +92,7 @@ func (o *sendOptions) run(cmd *cobra.Command, args []string) error {
 		}
 		defer unlock()
 		if now := forge.SentIn(h, s, agents[0], prompt); now != o.before { // another terminal has been first
-			return sentJustThis(s, agents[0], now)
+			return errs.New(errs.Refused, "%s/%s: turn %d was sent just this", s.Name, agents[0], now).Hint("paw log %s/%s --turn %d", s.Name, agents[0], now)
 		}
 	}
 	var all []*typing.Sent
@@ -229,23 +229,14 @@ func (o *sendOptions) promptBack(cmd *cobra.Command, h *app.App, s *session.Sess
 		return "", err
 	}
 	who, question := s.Name+"/"+agent, "send this to "+agent+"?"
-	if o.before = forge.SentIn(h, s, agent, prompt); o.before > 0 {
-		if o.yes || !o.interactive() {
-			return "", sentJustThis(s, agent, o.before)
-		}
-		question = fmt.Sprintf("turn %d of %s was sent just this; send it again?", o.before, agent)
-	}
-	if o.yes {
+	switch before := forge.SentIn(h, s, agent, prompt); {
+	case o.yes, before > 0 && !o.interactive(): // nobody to agree to the same again
 		return prompt, nil
+	case before > 0:
+		o.before, question = before, fmt.Sprintf("turn %d of %s was sent just this; send it again?", before, agent)
 	}
 	fmt.Fprint(o.stderr, prompt)
 	return prompt, o.confirm(cmd.Context(), question, errs.Line("paw send %s --%s --yes", who, map[bool]string{true: "ci", false: "review"}[o.ci]))
-}
-
-// sentJustThis is the error for a prompt that a turn of an agent has got already.
-func sentJustThis(s *session.Session, agent string, before int) error {
-	who := s.Name + "/" + agent
-	return errs.New(errs.Refused, "%s: turn %d was sent just this", who, before).Hint("paw log %s --turn %d", who, before)
 }
 
 // refuseNames refuses a prompt whose first word is the name of another agent of the session: the

@@ -189,7 +189,7 @@ func (p pull) ciPrompt(ctx context.Context, h *app.App) (string, error) {
 			b.WriteString("Its log is not there.\n")
 			continue
 		}
-		b.WriteString(lastLines(log, share(len(failed))))
+		b.WriteString(lastLines(log, mostBytes/min(len(failed), mostTexts)))
 	}
 	return b.String(), nil
 }
@@ -224,7 +224,7 @@ func ReviewPrompt(ctx context.Context, h *app.App, s *session.Session, agentName
 		if one.Author != "" { // else whoever wrote it has left
 			at += " (text by " + quotable(one.Author) + ")"
 		}
-		fmt.Fprintf(&b, "\n%s:\n%s", at, lastLines(one.Text, share(len(remarks))))
+		fmt.Fprintf(&b, "\n%s:\n%s", at, lastLines(one.Text, mostBytes/min(len(remarks), mostTexts)))
 	}
 	return b.String(), nil
 }
@@ -236,9 +236,6 @@ func quotable(name string) string { return display.Words(seen(name)) }
 func named(names []string) string {
 	return display.Graphemes.Cut(strings.Join(names, ", "), mostNamed)
 }
-
-// share returns how many bytes of a prompt each of so many texts gets.
-func share(texts int) int { return mostBytes / min(texts, mostTexts) }
 
 // lastLines quotes the last lines of a text by others, as many as fit; the first of them may be cut.
 func lastLines(text string, most int) string {

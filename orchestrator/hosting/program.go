@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -184,18 +183,15 @@ func (p Program) said(ctx context.Context, into any, args ...string) error {
 // onePage returns the one list of several that were printed one after the other, a page each, and anything else as it is.
 func onePage(out string) []byte {
 	var all []json.RawMessage
-	for pages := json.NewDecoder(strings.NewReader(out)); ; {
+	for pages := json.NewDecoder(strings.NewReader(out)); pages.More(); {
 		var page []json.RawMessage
-		err := pages.Decode(&page)
-		if all = append(all, page...); err == nil {
-			continue
-		}
-		list, failed := json.Marshal(all)
-		if failed != nil || !errors.Is(err, io.EOF) {
+		if pages.Decode(&page) != nil {
 			return []byte(out)
 		}
-		return list
+		all = append(all, page...)
 	}
+	list, _ := json.Marshal(all)
+	return list
 }
 
 // unsaid is the error for an answer that has nothing of an issue or a pull request.
