@@ -103,7 +103,8 @@ func (l Locks) Removal(ctx context.Context, session, agent string) (unlock func(
 }
 
 // Pull waits for the lock under which an agent's branch is pushed and its pull request is asked for: of two that ask, the
-// second finds the request of the first. The lock is held until the server has answered.
+// second finds the request of the first. The lock is held until the server has answered. Also what the server says of it is
+// sent under this lock, until the prompt has arrived.
 func (l Locks) Pull(ctx context.Context, session, agent string) (unlock func(), err error) {
 	return l.ofAgent(ctx, "the pull request of ", "pull", session, agent)
 }

@@ -32,6 +32,7 @@ type sendOptions struct {
 	into         string
 	ci, review   bool
 	yes          bool
+	before       int // with ci and review: turn that has got the same prompt, as its user knows
 }
 
 func newSend(a *invocation) *cobra.Command {
@@ -83,6 +84,16 @@ func (o *sendOptions) run(cmd *cobra.Command, args []string) error {
 	prompt, err := o.promptFor(cmd, h, s, agents, text)
 	if err != nil {
 		return err
+	}
+	if o.ci || o.review {
+		unlock, err := h.Hold(cmd.Context(), h.Locks.Pull, s.Name, agents[0])
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		if now := forge.SentIn(h, s, agents[0], prompt); now != o.before { // another terminal has been first
+			return errs.New(errs.Refused, "%s/%s: turn %d was sent just this", s.Name, agents[0], now).Hint("paw log %s/%s --turn %d", s.Name, agents[0], now)
+		}
 	}
 	var all []*typing.Sent
 	for i, agent := range agents {
@@ -218,14 +229,11 @@ func (o *sendOptions) promptBack(cmd *cobra.Command, h *app.App, s *session.Sess
 		return "", err
 	}
 	who, question := s.Name+"/"+agent, "send this to "+agent+"?"
-	if before := forge.SentIn(h, s, agent, prompt); before > 0 {
-		if o.yes || !o.interactive() {
-			return "", errs.New(errs.Refused, "%s: turn %d was sent just this", who, before).Hint("paw log %s --turn %d", who, before)
-		}
-		question = fmt.Sprintf("turn %d of %s was sent just this; send it again?", before, agent)
-	}
-	if o.yes {
+	switch before := forge.SentIn(h, s, agent, prompt); {
+	case o.yes, before > 0 && !o.interactive(): // nobody to agree to the same again
 		return prompt, nil
+	case before > 0:
+		o.before, question = before, fmt.Sprintf("turn %d of %s was sent just this; send it again?", before, agent)
 	}
 	fmt.Fprint(o.stderr, prompt)
 	return prompt, o.confirm(cmd.Context(), question, errs.Line("paw send %s --%s --yes", who, map[bool]string{true: "ci", false: "review"}[o.ci]))

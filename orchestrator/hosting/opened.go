@@ -190,7 +190,7 @@ func (p Program) jobs(ctx context.Context, of Place, pipeline int) (checks []Che
 		Allowed bool   `json:"allow_failure"`
 		Page    string `json:"web_url"`
 	}
-	err = p.api(ctx, of, &said, fmt.Sprintf("pipelines/%d/jobs?per_page=100", pipeline))
+	err = p.api(ctx, of, &said, fmt.Sprintf("pipelines/%d/jobs?per_page=100", pipeline), "--paginate")
 	for _, one := range said {
 		c := Check{Name: one.Stage + " / " + one.Name, Job: strconv.Itoa(one.ID), Page: one.Page}
 		switch one.Status {
@@ -209,8 +209,8 @@ func (p Program) jobs(ctx context.Context, of Place, pipeline int) (checks []Che
 }
 
 // checksQuery asks GitHub for the checks of a branch, with the names of their workflows.
-const checksQuery = `query($owner:String!,$name:String!,$ref:String!){repository(owner:$owner,name:$name){object(expression:$ref){` +
-	`... on Commit{statusCheckRollup{contexts(first:100){nodes{... on CheckRun{name conclusion checkSuite{workflowRun{workflow{name}}}} ` +
+const checksQuery = `query($owner:String!,$name:String!,$ref:String!,$endCursor:String){repository(owner:$owner,name:$name){object(expression:$ref){` +
+	`... on Commit{statusCheckRollup{contexts(first:100,after:$endCursor){pageInfo{hasNextPage endCursor} nodes{... on CheckRun{name conclusion checkSuite{workflowRun{workflow{name}}}} ` +
 	`... on StatusContext{context state}}}}}}}}`
 
 // FailedOn returns the names of the checks that failed on the newest commit of a branch.
@@ -291,7 +291,7 @@ func (p Program) Remarks(ctx context.Context, of Place, number int) (all []Remar
 			} `json:"position"`
 		} `json:"notes"`
 	}
-	err = p.api(ctx, of, &said, fmt.Sprintf("merge_requests/%d/discussions?per_page=100", number))
+	err = p.api(ctx, of, &said, fmt.Sprintf("merge_requests/%d/discussions?per_page=100", number), "--paginate")
 	for _, thread := range said {
 		for _, one := range thread.Notes {
 			if one.Resolvable && !one.Resolved {
@@ -303,8 +303,8 @@ func (p Program) Remarks(ctx context.Context, of Place, number int) (all []Remar
 }
 
 // threadsQuery asks GitHub for the threads of a review.
-const threadsQuery = `query($owner:String!,$name:String!,$number:Int!){repository(owner:$owner,name:$name){pullRequest(number:$number){` +
-	`reviewThreads(first:100){nodes{isResolved path line comments(first:50){nodes{author{login} body}}}}}}}`
+const threadsQuery = `query($owner:String!,$name:String!,$number:Int!,$endCursor:String){repository(owner:$owner,name:$name){pullRequest(number:$number){` +
+	`reviewThreads(first:100,after:$endCursor){pageInfo{hasNextPage endCursor} nodes{isResolved path line comments(first:50){nodes{author{login} body}}}}}}}`
 
 func (p Program) gitHubRemarks(ctx context.Context, of Place, number int) (all []Remark, err error) {
 	var said []struct {
@@ -331,10 +331,11 @@ func (p Program) gitHubRemarks(ctx context.Context, of Place, number int) (all [
 	return all, err
 }
 
-// graph asks GitHub about a repository what gh has no command for; at is where in the answer that is.
+// graph asks GitHub about a repository what gh has no command for; at is where in the answer that is. gh sets
+// $endCursor of the query for every page.
 func (p Program) graph(ctx context.Context, of Place, into any, at, query string, more ...string) error {
 	owner, name, _ := strings.Cut(of.Path, "/")
-	args := []string{"api", "--hostname", of.Host, "graphql", "--jq", ".data.repository" + at, "-f", "query=" + query, "-f", "owner=" + owner, "-f", "name=" + name}
+	args := []string{"api", "--hostname", of.Host, "graphql", "--paginate", "--jq", ".data.repository" + at, "-f", "query=" + query, "-f", "owner=" + owner, "-f", "name=" + name}
 	return p.said(ctx, into, append(args, more...)...)
 }
 
@@ -342,6 +343,6 @@ func (p Program) graph(ctx context.Context, of Place, into any, at, query string
 func project(of Place) string { return "projects/" + url.PathEscape(of.Path) }
 
 // api asks the API of GitLab about a repository.
-func (p Program) api(ctx context.Context, of Place, into any, what string) error {
-	return p.said(ctx, into, "api", "--hostname", of.Host, project(of)+"/"+what)
+func (p Program) api(ctx context.Context, of Place, into any, what string, more ...string) error {
+	return p.said(ctx, into, append([]string{"api", "--hostname", of.Host, project(of) + "/" + what}, more...)...)
 }

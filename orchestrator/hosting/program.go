@@ -174,10 +174,24 @@ func (p Program) said(ctx context.Context, into any, args ...string) error {
 	if err != nil || strings.TrimSpace(out) == "" {
 		return err
 	}
-	if err := json.Unmarshal([]byte(out), into); err != nil {
+	if err := json.Unmarshal(onePage(out), into); err != nil {
 		return fmt.Errorf("%s: says %q, which is not understood", p.Name, display.Graphemes.Cut(strings.TrimSpace(out), longestSaid))
 	}
 	return nil
+}
+
+// onePage returns the one list of several that were printed one after the other, a page each, and anything else as it is.
+func onePage(out string) []byte {
+	var all []json.RawMessage
+	for pages := json.NewDecoder(strings.NewReader(out)); pages.More(); {
+		var page []json.RawMessage
+		if pages.Decode(&page) != nil {
+			return []byte(out)
+		}
+		all = append(all, page...)
+	}
+	list, _ := json.Marshal(all)
+	return list
 }
 
 // unsaid is the error for an answer that has nothing of an issue or a pull request.

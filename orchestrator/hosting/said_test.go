@@ -29,3 +29,22 @@ func TestAnswersWithoutWhatWasAsked(t *testing.T) {
 		}
 	}
 }
+
+// A list may come in several pages, one after the other, whose texts may look like their ends.
+func TestPagesAreOneList(t *testing.T) {
+	t.Parallel()
+	for out, want := range map[string]string{
+		`[{"a":"]["}][{"a":"2"}]`:  `[{"a":"]["},{"a":"2"}]`,
+		"[1,2]\n[3]\n":             `[1,2,3]`,
+		"[]\n[1]\n":                `[1]`,
+		`[1]`:                      `[1]`,
+		`null`:                     `null`,
+		`{"a":[1]}`:                `{"a":[1]}`,
+		`[1]{"message":"not yet"}`: `[1]{"message":"not yet"}`,
+		`[1][2`:                    `[1][2`,
+	} {
+		if got := string(onePage(out)); got != want {
+			t.Errorf("%s: is %s", out, got)
+		}
+	}
+}

@@ -130,6 +130,9 @@ func (p *puller) lookAtRemote(ctx context.Context) (err error) {
 	p.there, p.baseThere = found[p.done.Branch], found[p.done.Base]
 	if p.push == p.base && p.baseThere == "" {
 		e := errs.New(errs.Usage, "branch %s: %s has none of that name to ask for a pull request into", p.done.Base, p.push.Name)
+		if p.options.Base == "" && p.done.Base != p.Session.Target { // the open request's, whose branch has been deleted
+			return e.Hint("%s", p.line(app.With("base", p.Session.Target)))
+		}
 		if head != "" {
 			return e.Hint("%s", p.lineInto(head))
 		}

@@ -228,6 +228,10 @@ func Add(q *session.Queue, tasks []session.Task, seen func(agent string) int) er
 		if q.Task(t.ID) != nil || slices.ContainsFunc(tasks[:i], func(o session.Task) bool { return o.ID == t.ID }) {
 			return &taskError{i, errs.New(errs.Usage, "%s: there is a task of that id", t.ID).Hint("paw queue %s", q.Session)}
 		}
+		onCI := func(o session.Task) bool { return o.On != "" && o.Agent == t.Agent && !o.State.Over() }
+		if has := slices.IndexFunc(q.Tasks, onCI); t.On != "" && has >= 0 {
+			return &taskError{i, errs.New(errs.Refused, "%s: gets the failed checks of its pull request from %s already", t.Agent, q.Tasks[has].ID).Hint("paw queue %s", q.Session)}
+		}
 		if r := q.RaceOf(t.ID); r != nil { // its task may have left the list
 			return &taskError{i, errs.New(errs.Usage, "%s: is a task of the race %s", t.ID, r.Name).Hint("paw race %s", r.Name)}
 		}

@@ -96,6 +96,9 @@ func Enqueue(ctx context.Context, h *app.App, s *session.Session, tasks []New, m
 	for i, t := range tasks {
 		all[i] = t.Task
 		all[i].What, all[i].Sum = firstLine(turn.Prompt(t.Prompt).Words()), session.SumOf(t.Prompt)
+		if t.On != "" {
+			all[i].Commit = forge.LastRed(h, s, t.Agent)
+		}
 	}
 	list := &List{Session: s.Name, Down: f.Down, Tasks: all}
 	add := func(now *session.Queue) error {

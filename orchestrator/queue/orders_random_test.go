@@ -28,6 +28,9 @@ var events = []event{
 		w.add(session.Task{Kind: session.PromptTask, Agent: w.agent(n), What: "prompt", Check: w.checks(n), Retries: n % 3})
 	}},
 	{"a task waits for checks of a pull request", func(w *world, n int) {
+		if slices.ContainsFunc(w.queue().Tasks, func(t session.Task) bool { return t.On != "" && t.Agent == w.agent(n) && !t.State.Over() }) {
+			return // refused
+		}
 		w.add(session.Task{Kind: session.PromptTask, Agent: w.agent(n), What: "checks", On: session.OnCI, Checking: true, Retries: n % 4})
 	}},
 	{"a commit is pushed", func(w *world, _ int) { w.pushed, w.ci = w.pushed+1, "" }},

@@ -78,6 +78,16 @@ func CILine(number, checks int) string {
 	return fmt.Sprint(ciBegin, number, ": ", checks, ciEnd)
 }
 
+// CICommit returns the beginning of the commit whose failed checks a prompt has, "" for another prompt.
+func (p Prompt) CICommit() string {
+	if !strings.HasPrefix(string(p), ciBegin) {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(p), "\nCommit: ")
+	commit, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(commit)
+}
+
 // PullReviewLine returns the first line of a prompt with the comments of a pull request's reviewers.
 func PullReviewLine(number, comments int) string {
 	return fmt.Sprint(pullReview, number, " has ", countedComments(comments), pullReviewEnd)
