@@ -59,7 +59,7 @@ func (h *App) RecordError(name string, err error) error {
 		if dir := filepath.Dir(corrupt.Path); strings.HasPrefix(dir, h.Queues().Dir) { // the prompts of its tasks
 			return e.Hint("cat %s/*.md", errs.Quote(dir))
 		}
-		return hintAtUnseen(h, e, name, corrupt.Path)
+		return hintAtUnseen(h, e, corrupt.Path)
 	case errors.As(err, &newer) && strings.HasPrefix(newer.Path, h.Queues().Dir):
 		return errs.New(errs.Failed, "%w", err).Hint("mv %s %s", errs.Quote(newer.Path), errs.Quote(newer.Path+".aside"))
 	case errors.As(err, &locked):
@@ -73,12 +73,12 @@ func (h *App) RecordError(name string, err error) error {
 }
 
 // hintAtUnseen adds the line that ends the agents of a session whose record cannot be read: without it no command of paw finds them.
-func hintAtUnseen(h *App, e *errs.Error, name, record string) *errs.Error {
+func hintAtUnseen(h *App, e *errs.Error, record string) *errs.Error {
 	socket, err := tmux.New(h.Config.Tmux.Socket).SocketPath()
 	if err != nil || filepath.Dir(record) != h.Store.Dir || !tmux.Reachable(socket) {
 		return e
 	}
-	return e.Hint("tmux -S %s kill-session -t '=paw-%s'", errs.Quote(socket), name)
+	return e.Hint("tmux -S %s kill-session -t '=paw-%s'", errs.Quote(socket), strings.TrimSuffix(filepath.Base(record), ".json"))
 }
 
 // AgentNamed returns the agent of that name, or an error that suggests another name.
