@@ -71,6 +71,7 @@ func (s Screen) String() string {
 // Question is a question that a CLI asks, read from the CLI's screen.
 type Question struct {
 	Text    string   // question in one line, such as "asks for permission: npm test"
+	Details string   // all that the one line leaves out of what is asked, in lines; "" where the CLI's screen has it
 	Options []Option // all visible options, in their order
 	// Deaf is how long the CLI ignores keys after it has asked.
 	Deaf time.Duration

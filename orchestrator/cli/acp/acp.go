@@ -179,7 +179,7 @@ func (c channel) Permission(context.Context) (cli.Permission, bool) {
 		}
 		return e.Type != plain.TypeEvent
 	})
-	one := cli.Permission{ID: open.ID, Question: open.Question}
+	one := cli.Permission{ID: open.ID, Question: open.Question, Details: open.Details}
 	for i, label := range open.Options {
 		one.Options = append(one.Options, cli.Option{Label: label, Key: strconv.Itoa(i + 1)})
 	}

@@ -245,11 +245,14 @@ func (w *work) ask(ctx context.Context) {
 	if known := w.calls[one.Call.ID]; known != nil {
 		whole := *known
 		whole.changed(one.Call)
-		whole.Content = one.Call.Content
 		one.Call = whole
 	}
 	one.Options = one.Options[:min(len(one.Options), 9)]
 	keys, text := "", "asks for permission: "+one.words()
+	details := one.details()
+	if details != "" {
+		text += "\n  │ " + strings.ReplaceAll(details, "\n", "\n  │ ")
+	}
 	var labels []string
 	for i, o := range one.Options {
 		labels = append(labels, o.label())
@@ -259,7 +262,7 @@ func (w *work) ask(ctx context.Context) {
 	w.question = uuid.NewString()
 	select {
 	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys}:
-		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Options: labels})
+		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Details: details, Options: labels})
 	case <-ctx.Done():
 	}
 }

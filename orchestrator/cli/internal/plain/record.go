@@ -29,7 +29,7 @@ import (
 const (
 	Started     = "start"      // the program runs: Directory, PID
 	TurnStarted = "turn_start" // Prompt
-	Waiting     = "waiting"    // ID, Question, Options: the dialog is open
+	Waiting     = "waiting"    // ID, Question, Details, Options: the dialog is open
 	Answered    = "answered"   // ID, Question, Answer
 	TurnEnded   = "turn_end"   // Answer: all the agent's texts
 	Interrupted = "interrupted"
@@ -68,6 +68,7 @@ type Entry struct {
 	Prompt    string       `json:"prompt,omitempty"` // only in a report: in the file a message has the prompt
 	Source    string       `json:"source,omitempty"` // of Started: as a turn.Event has it
 	Question  string       `json:"question,omitempty"`
+	Details   string       `json:"details,omitempty"`
 	Options   []string     `json:"options,omitempty"` // answers of a question, where there are others than yes and no
 	Input     string       `json:"input,omitempty"`
 	Answer    string       `json:"answer,omitempty"`
