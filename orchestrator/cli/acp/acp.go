@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"paw/config/poll"
@@ -181,7 +180,7 @@ func (c channel) Permission(context.Context) (cli.Permission, bool) {
 	})
 	one := cli.Permission{ID: open.ID, Question: open.Question, Details: open.Details}
 	for i, label := range open.Options {
-		one.Options = append(one.Options, cli.Option{Label: label, Key: strconv.Itoa(i + 1)})
+		one.Options = append(one.Options, cli.Option{Label: label, Key: keys[i : i+1]})
 	}
 	return one, open.ID != ""
 }

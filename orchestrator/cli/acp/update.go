@@ -199,6 +199,18 @@ type option struct {
 	Kind string `json:"kind"`
 }
 
+// keys answer a question, in the order of its options.
+const keys = "123456789abcdefghijklmnopqrstuvwxyz"
+
+// offered returns as many options as there are keys, one that rejects among them.
+func offered(all []option) []option {
+	some := all[:min(len(all), len(keys))]
+	if at := slices.IndexFunc(all, func(o option) bool { return strings.HasPrefix(o.Kind, "reject") }); at >= len(some) {
+		some[len(some)-1] = all[at]
+	}
+	return some
+}
+
 // label begins with the word that a paw answer gives for an option of that kind.
 func (o option) label() string {
 	word := map[string]string{"allow_once": "Yes", "allow_always": "Yes, always", "reject_once": "No", "reject_always": "Never"}[o.Kind]

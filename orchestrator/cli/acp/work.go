@@ -247,21 +247,22 @@ func (w *work) ask(ctx context.Context) {
 		whole.changed(one.Call)
 		one.Call = whole
 	}
-	one.Options = one.Options[:min(len(one.Options), 9)]
-	keys, text := "", "asks for permission: "+one.words()
-	details := one.details()
+	text, details := "asks for permission: "+one.words(), one.details()
+	all := len(one.Options)
+	if one.Options = offered(one.Options); all > len(one.Options) {
+		details = strings.TrimPrefix(fmt.Sprintf("%s\n… answers left out here: %d", details, all-len(one.Options)), "\n")
+	}
 	if details != "" {
 		text += "\n  │ " + strings.ReplaceAll(details, "\n", "\n  │ ")
 	}
 	var labels []string
 	for i, o := range one.Options {
 		labels = append(labels, o.label())
-		keys += fmt.Sprint(i + 1)
-		text += fmt.Sprintf("\n  %d. %s", i+1, o.label())
+		text += fmt.Sprintf("\n  %c. %s", keys[i], o.label())
 	}
 	w.question = uuid.NewString()
 	select {
-	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys}:
+	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys[:len(labels)]}:
 		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Details: details, Options: labels})
 	case <-ctx.Done():
 	}
