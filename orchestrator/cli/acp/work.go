@@ -139,12 +139,19 @@ func (w *work) ending(ctx context.Context, err error, stop string) error {
 func (w *work) take(ctx context.Context, event any) {
 	switch e := event.(type) {
 	case permission:
-		w.asked = append(w.asked, e)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			w.child.Respond(e.request, outcome(""))
-			w.asked = nil
-		} else if len(w.asked) == 1 {
-			w.ask(ctx)
+		case len(e.Options) == 0:
+			w.child.Respond(e.request, outcome(""))
+			w.flush(ctx)
+			refused := "refused, as it offers no answer: " + e.words()
+			w.record.Append(plain.Entry{Type: plain.TypeNotice, Content: refused})
+			w.show(ctx, plain.Said{Text: refused})
+		default:
+			if w.asked = append(w.asked, e); len(w.asked) == 1 {
+				w.ask(ctx)
+			}
 		}
 	case update:
 		switch u := e.Update; u.Kind {
