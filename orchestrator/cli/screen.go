@@ -94,6 +94,7 @@ func (q *Question) ByArrows() {
 // Option is one answer that a question offers.
 type Option struct {
 	Label    string // text of the option on the screen, without its number
+	Name     string // the CLI's own words for it, where paw puts others before them
 	About    string // text that the CLI adds below, "" for none
 	Key      string // tmux name of the key that takes the option at once; "" where the option has to be selected first
 	Selected bool

@@ -178,11 +178,7 @@ func (c channel) Permission(context.Context) (cli.Permission, bool) {
 		}
 		return e.Type != plain.TypeEvent
 	})
-	one := cli.Permission{ID: open.ID, Question: open.Question, Details: open.Details}
-	for i, label := range open.Options {
-		one.Options = append(one.Options, cli.Option{Label: label, Key: keys[i : i+1]})
-	}
-	return one, open.ID != ""
+	return cli.Permission{ID: open.ID, Question: open.Question, Details: open.Details, Options: open.Options}, open.ID != ""
 }
 
 // Reply waits until the question is answered, and reports ErrNotHandedOver if another answer came first.

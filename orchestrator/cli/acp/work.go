@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/plain"
+	"paw/orchestrator/cli/internal/questions"
 	"paw/session/history"
 )
 
@@ -262,15 +264,15 @@ func (w *work) ask(ctx context.Context) {
 	if details != "" {
 		text += "\n  │ " + strings.ReplaceAll(details, "\n", "\n  │ ")
 	}
-	var labels []string
+	var options []cli.Option
 	for i, o := range one.Options {
-		labels = append(labels, o.label())
+		options = append(options, cli.Option{Label: o.label(), Name: questions.Title(o.Name), Key: keys[i : i+1]})
 		text += fmt.Sprintf("\n  %c. %s", keys[i], o.label())
 	}
 	w.question = uuid.NewString()
 	select {
-	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys[:len(labels)]}:
-		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Details: details, Options: labels})
+	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys[:len(options)]}:
+		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Details: details, Options: options})
 	case <-ctx.Done():
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
 	"paw/session/history"
 	"paw/session/turn"
@@ -69,7 +70,7 @@ type Entry struct {
 	Source    string       `json:"source,omitempty"` // of Started: as a turn.Event has it
 	Question  string       `json:"question,omitempty"`
 	Details   string       `json:"details,omitempty"`
-	Options   []string     `json:"options,omitempty"` // answers of a question, where there are others than yes and no
+	Options   []cli.Option `json:"answers,omitempty"` // answers of a question, where there are others than yes and no
 	Input     string       `json:"input,omitempty"`
 	Answer    string       `json:"answer,omitempty"`
 	Error     string       `json:"error,omitempty"`
