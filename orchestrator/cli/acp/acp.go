@@ -139,7 +139,7 @@ func (d driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	var before tokens // sums at the turn before
 	return records.Uses(ctx, d, s, plain.TypeUsage, func(e plain.Entry) (id string, u cli.Use) {
 		var t tokens
-		if e.Type != plain.TypeUsage || json.Unmarshal([]byte(e.Content), &t) != nil {
+		if e.Type != plain.TypeUsage || json.Unmarshal([]byte(e.Content), &t) != nil || !t.possible() {
 			return "", cli.Use{}
 		}
 		if last := before; t.Sums {

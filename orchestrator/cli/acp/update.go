@@ -240,6 +240,12 @@ type tokens struct {
 	Sums       bool  `json:"sums,omitempty"` // these are of all turns since the agent was started
 }
 
+// possible reports whether these can be numbers of tokens: sums of larger ones would overflow.
+func (t tokens) possible() bool {
+	all := []int64{t.Total, t.Output, t.CacheRead, t.CacheWrite}
+	return slices.Min(all) >= 0 && slices.Max(all) < 1<<40
+}
+
 // quota is how gemini tells the usage of a turn.
 type quota struct {
 	Quota struct {
