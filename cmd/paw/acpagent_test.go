@@ -173,6 +173,8 @@ func (a *acpAgent) step(session, line string, cancelled chan struct{}) {
 		a.send(`{"jsonrpc":"2.0","method":"session/update","params":{%s,"sessionUpdate":"tool_call_update","status":"completed","content":[{"type":"diff","path":%s}]}}}`, call, inJSON(rest))
 	case "ask":
 		a.say(session, a.ask(session, rest, cancelled)+"\n")
+	case "request":
+		a.say(session, a.request(session, rest, cancelled)+"\n")
 	case "slow": // until it is cancelled
 		for _, err := os.Stat(rest); err != nil; _, err = os.Stat(rest) {
 			select {
@@ -206,17 +208,22 @@ func (a *acpAgent) step(session, line string, cancelled chan struct{}) {
 
 // ask asks for a permission, and returns the answer.
 func (a *acpAgent) ask(session, command string, cancelled chan struct{}) string {
+	input := `"rawInput":{"command":` + inJSON(command) + `}`
+	if words, plainly := strings.CutPrefix(command, "plainly "); plainly { // as kimi asks
+		input = `"content":[{"type":"content","content":{"type":"text","text":` + inJSON(words) + `}}]`
+		a.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"tool_call","toolCallId":"c%d","title":"Shell","status":"pending","content":[]}}}`, session, a.asked+1)
+	}
+	return a.request(session, fmt.Sprintf(`"toolCall":{"toolCallId":"c%d","title":"Shell",%s},"options":[{"optionId":"once","name":"Allow","kind":"allow_once"},{"optionId":"ever","name":"Allow for this session","kind":"allow_always"},{"optionId":"no","name":"Reject","kind":"reject_once"}]`, a.asked+1, input), cancelled)
+}
+
+// request asks for a permission with these parameters, and returns the answer.
+func (a *acpAgent) request(session, params string, cancelled chan struct{}) string {
 	a.mu.Lock()
 	a.asked++
 	id, reply := fmt.Sprintf(`"ask-%d"`, a.asked), make(chan string, 1)
 	a.replies[id] = reply
 	a.mu.Unlock()
-	input := `"rawInput":{"command":` + inJSON(command) + `}`
-	if words, plainly := strings.CutPrefix(command, "plainly "); plainly { // as kimi asks
-		input = `"content":[{"type":"content","content":{"type":"text","text":` + inJSON(words) + `}}]`
-		a.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"%s","update":{"sessionUpdate":"tool_call","toolCallId":"c%d","title":"Shell","status":"pending","content":[]}}}`, session, a.asked)
-	}
-	a.send(`{"jsonrpc":"2.0","id":%s,"method":"session/request_permission","params":{"sessionId":"%s","toolCall":{"toolCallId":"c%d","title":"Shell",%s},"options":[{"optionId":"once","name":"Allow","kind":"allow_once"},{"optionId":"ever","name":"Allow for this session","kind":"allow_always"},{"optionId":"no","name":"Reject","kind":"reject_once"}]}}`, id, session, a.asked, input)
+	a.send(`{"jsonrpc":"2.0","id":%s,"method":"session/request_permission","params":{"sessionId":"%s",%s}}`, id, session, params)
 	select {
 	case answer := <-reply:
 		return answer

@@ -99,6 +99,9 @@ func (o *answerOptions) answerWith(cmd *cobra.Command, h *app.App, s *session.Se
 func (o *answerOptions) printQuestion(asked *typing.Asked) {
 	out := forReading(o.stdout)
 	fmt.Fprintf(out, "%s: %s\n", asked.Agent, display.OneLine(asked.Text))
+	if asked.Details != "" {
+		fmt.Fprintf(out, "  │ %s\n", strings.ReplaceAll(asked.Details, "\n", "\n  │ "))
+	}
 	for i, option := range asked.Options {
 		text := strings.TrimLeft(option.Box+" "+option.Label, " ")
 		if option.About != "" {
@@ -122,7 +125,7 @@ func questionView(sessionName string, asked *typing.Asked, answered *string) obj
 	})
 	return object{
 		{"version", 1}, {"session", sessionName}, {"agent", asked.Agent}, {"id", asked.ID}, {"turn", asksIn}, {"since", since},
-		{"question", asked.Text}, {"reason", orNull(asked.Hook)}, {"several", asked.Submit != ""}, {"options", options}, {"answered", answered},
+		{"question", asked.Text}, {"details", orNull(asked.Details)}, {"reason", orNull(asked.Hook)}, {"several", asked.Submit != ""}, {"options", options}, {"answered", answered},
 	}
 }
 

@@ -65,6 +65,7 @@ type questionJSON struct {
 	Turn     *int         `json:"turn"`
 	Since    any          `json:"since"`
 	Question string       `json:"question"`
+	Details  *string      `json:"details"`
 	Reason   *string      `json:"reason"`
 	Several  bool         `json:"several"`
 	Options  []optionJSON `json:"options"`

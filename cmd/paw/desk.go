@@ -227,6 +227,9 @@ func (d *desk) Question(ctx context.Context, a ui.Agent) (ui.Question, error) {
 	if err != nil {
 		return ui.Question{}, d.told(err)
 	}
+	if asked.Details != "" { // a box of the desk has no room for them
+		return ui.Question{}, errors.New("what it asks for has several lines, read and answer it in its pane: Enter, or paw answer " + a.Key())
+	}
 	q := ui.Question{ID: asked.ID, Text: display.OneLine(asked.Text), Several: asked.Submit != ""}
 	for _, o := range asked.Options {
 		label := o.Label

@@ -254,6 +254,7 @@ type Channel interface {
 type Permission struct {
 	ID       string // id of the request, never used again
 	Question string // text of the request, as the CLI's hook reports it
+	Details  string // as a Question has them
 	// Options are all answers, each of which Reply can give; nil where only the screen has them, and Reply
 	// gives yes and no.
 	Options []Option

@@ -71,6 +71,7 @@ func (s Screen) String() string {
 // Question is a question that a CLI asks, read from the CLI's screen.
 type Question struct {
 	Text    string   // question in one line, such as "asks for permission: npm test"
+	Details string   // all that the one line leaves out of what is asked, in lines; "" where the CLI's screen has it
 	Options []Option // all visible options, in their order
 	// Deaf is how long the CLI ignores keys after it has asked.
 	Deaf time.Duration
@@ -93,6 +94,7 @@ func (q *Question) ByArrows() {
 // Option is one answer that a question offers.
 type Option struct {
 	Label    string // text of the option on the screen, without its number
+	Name     string // the CLI's own words for it, where paw puts others before them
 	About    string // text that the CLI adds below, "" for none
 	Key      string // tmux name of the key that takes the option at once; "" where the option has to be selected first
 	Selected bool

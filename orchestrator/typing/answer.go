@@ -186,7 +186,7 @@ func (t answerer) asked(ctx context.Context) (*Asked, error) {
 	permission, waits := t.channelOf().Permission(ctx) // first: of a question that is drawn meanwhile its id is not known
 	waits = waits && permission.Question == last.Question
 	if waits && permission.Options != nil {
-		question := cli.Question{Text: "asks for permission: " + permission.Question, Options: permission.Options}
+		question := cli.Question{Text: "asks for permission: " + permission.Question, Details: permission.Details, Options: permission.Options}
 		return t.askedBy(last, &Asked{Question: question, offered: true, permission: permission.ID}), nil
 	}
 	if t.headless {

@@ -45,7 +45,7 @@ func (a *Asked) pick(answer string, sameForm bool) (int, error) {
 	}
 	if len(fitting) == 0 && sameForm {
 		for i, o := range a.Options {
-			if strings.EqualFold(strings.TrimSpace(answer), o.Label) {
+			if words := strings.TrimSpace(answer); strings.EqualFold(words, o.Label) || words != "" && strings.EqualFold(words, o.Name) {
 				fitting = append(fitting, i)
 			}
 		}

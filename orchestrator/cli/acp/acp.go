@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"paw/config/poll"
@@ -140,7 +139,7 @@ func (d driver) Uses(ctx context.Context, s cli.Spec) ([]cli.Use, error) {
 	var before tokens // sums at the turn before
 	return records.Uses(ctx, d, s, plain.TypeUsage, func(e plain.Entry) (id string, u cli.Use) {
 		var t tokens
-		if e.Type != plain.TypeUsage || json.Unmarshal([]byte(e.Content), &t) != nil {
+		if e.Type != plain.TypeUsage || json.Unmarshal([]byte(e.Content), &t) != nil || !t.possible() {
 			return "", cli.Use{}
 		}
 		if last := before; t.Sums {
@@ -179,11 +178,7 @@ func (c channel) Permission(context.Context) (cli.Permission, bool) {
 		}
 		return e.Type != plain.TypeEvent
 	})
-	one := cli.Permission{ID: open.ID, Question: open.Question}
-	for i, label := range open.Options {
-		one.Options = append(one.Options, cli.Option{Label: label, Key: strconv.Itoa(i + 1)})
-	}
-	return one, open.ID != ""
+	return cli.Permission{ID: open.ID, Question: open.Question, Details: open.Details, Options: open.Options}, open.ID != ""
 }
 
 // Reply waits until the question is answered, and reports ErrNotHandedOver if another answer came first.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"paw/orchestrator/cli"
 )
 
 // How long an agent may take to end once it gets no input any more, and then once it was asked to.
@@ -20,8 +18,16 @@ const (
 	termGrace = time.Second
 )
 
-// lastWords is how many bytes of what an agent says on standard error are kept.
-const lastWords = 4 << 10
+// lastWords are the last bytes that are written to it.
+type lastWords []byte
+
+const mostLastWords = 4 << 10
+
+func (w *lastWords) Write(b []byte) (int, error) {
+	*w = append(*w, b[max(0, len(b)-mostLastWords):]...)
+	*w = (*w)[max(0, len(*w)-mostLastWords):]
+	return len(b), nil
+}
 
 // child is a running agent, in a process group of its own.
 type child struct {
@@ -29,22 +35,18 @@ type child struct {
 	cmd   *exec.Cmd
 	input io.Closer
 	ended chan struct{} // closed when the process has ended and all that it said is read
-	trace []byte        // last bytes of standard error, complete when the process has ended
+	trace lastWords     // of standard error, complete when the process has ended
 }
 
 // start runs an agent in a folder. What it tells goes to told.
 func start(argv []string, dir string, env []string, told func(method string, id, params json.RawMessage) bool) (*child, error) {
 	c := &child{cmd: exec.CommandContext(context.Background(), argv[0], argv[1:]...), ended: make(chan struct{})}
 	c.Client = NewClient(told)
-	words := &cli.LineWriter{Each: func(line []byte) {
-		c.trace = append(append(c.trace, line...), '\n')
-		c.trace = c.trace[max(0, len(c.trace)-lastWords):]
-	}}
 	from, out, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = dir, env, out, words
+	c.cmd.Dir, c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = dir, env, out, &c.trace
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.cmd.WaitDelay = termGrace
 	input, err := c.cmd.StdinPipe()
@@ -66,7 +68,6 @@ func start(argv []string, dir string, env []string, told func(method string, id,
 		}
 		_ = from.Close()
 		<-c.Over()
-		words.Flush()
 		close(c.ended)
 	}()
 	return c, nil

@@ -11,7 +11,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/plain"
+	"paw/orchestrator/cli/internal/questions"
 	"paw/session/history"
 )
 
@@ -139,12 +141,19 @@ func (w *work) ending(ctx context.Context, err error, stop string) error {
 func (w *work) take(ctx context.Context, event any) {
 	switch e := event.(type) {
 	case permission:
-		w.asked = append(w.asked, e)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			w.child.Respond(e.request, outcome(""))
-			w.asked = nil
-		} else if len(w.asked) == 1 {
-			w.ask(ctx)
+		case len(e.Options) == 0:
+			w.child.Respond(e.request, outcome(""))
+			w.flush(ctx)
+			refused := "refused, as it offers no answer: " + e.words()
+			w.record.Append(plain.Entry{Type: plain.TypeNotice, Content: refused})
+			w.show(ctx, plain.Said{Text: refused})
+		default:
+			if w.asked = append(w.asked, e); len(w.asked) == 1 {
+				w.ask(ctx)
+			}
 		}
 	case update:
 		switch u := e.Update; u.Kind {
@@ -245,21 +254,25 @@ func (w *work) ask(ctx context.Context) {
 	if known := w.calls[one.Call.ID]; known != nil {
 		whole := *known
 		whole.changed(one.Call)
-		whole.Content = one.Call.Content
 		one.Call = whole
 	}
-	one.Options = one.Options[:min(len(one.Options), 9)]
-	keys, text := "", "asks for permission: "+one.words()
-	var labels []string
+	text, details := "asks for permission: "+one.words(), one.details()
+	all := len(one.Options)
+	if one.Options = offered(one.Options); all > len(one.Options) {
+		details = strings.TrimPrefix(fmt.Sprintf("%s\n… answers left out here: %d", details, all-len(one.Options)), "\n")
+	}
+	if details != "" {
+		text += "\n  │ " + strings.ReplaceAll(details, "\n", "\n  │ ")
+	}
+	var options []cli.Option
 	for i, o := range one.Options {
-		labels = append(labels, o.label())
-		keys += fmt.Sprint(i + 1)
-		text += fmt.Sprintf("\n  %d. %s", i+1, o.label())
+		options = append(options, cli.Option{Label: o.label(), Name: questions.Title(o.Name), Key: keys[i : i+1]})
+		text += fmt.Sprintf("\n  %c. %s", keys[i], o.label())
 	}
 	w.question = uuid.NewString()
 	select {
-	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys}:
-		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Options: labels})
+	case w.Asked <- plain.Question{ID: w.question, Text: text + "\nyour answer", Keys: keys[:len(options)]}:
+		w.record.Emit(plain.Entry{Event: plain.Waiting, ID: w.question, Question: one.words(), Details: details, Options: options})
 	case <-ctx.Done():
 	}
 }

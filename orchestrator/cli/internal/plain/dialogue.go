@@ -186,7 +186,7 @@ func (d *Dialogue) show(text string) {
 		return
 	}
 	d.wipe()
-	d.Print(text + visible(d.line))
+	d.Print(text + Visible(d.line))
 }
 
 // wipe removes the input line from the screen while a turn runs, if it fits into one row.
@@ -201,13 +201,13 @@ func (d *Dialogue) busy() bool { return d.turn.Done != nil }
 // next begins the first queued turn, or shows the prompt mark.
 func (d *Dialogue) next() {
 	if len(d.queue) == 0 {
-		d.Print("> " + visible(d.line))
+		d.Print("> " + Visible(d.line))
 		d.leave = !d.raw
 		return
 	}
 	prompt := d.queue[0]
 	d.queue = d.queue[1:]
-	d.Print("> " + visible(prompt) + "\n" + visible(d.line))
+	d.Print("> " + Visible(prompt) + "\n" + Visible(d.line))
 	d.submit(prompt)
 }
 

@@ -16,7 +16,7 @@ func (d *Dialogue) press(k key) {
 	switch k.special {
 	case 0, keyPaste:
 		d.line += k.text
-		d.Print(visible(k.text))
+		d.Print(Visible(k.text))
 	case keyEnter:
 		d.enter()
 	case keyBackspace:
@@ -72,10 +72,10 @@ func (d *Dialogue) edit(line string) {
 	switch {
 	case line == d.line:
 	case !d.busy():
-		d.Print("\n> " + visible(line))
+		d.Print("\n> " + Visible(line))
 	default:
 		d.wipe()
-		d.Print(visible(line))
+		d.Print(Visible(line))
 	}
 	d.line = line
 }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/term"
 
+	"paw/config/display"
 	"paw/orchestrator/cli/internal/questions"
 )
 
@@ -171,10 +172,10 @@ func (t *terminal) Print(text string) {
 	_, _ = io.WriteString(t.out, text)
 }
 
-// visible replaces the control characters of a text, so that they do nothing to the terminal.
-func visible(text string) string {
+// Visible replaces the control characters of a text, so that they do nothing to the terminal.
+func Visible(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 {
+		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || display.Reorders(r) {
 			return '·'
 		}
 		return r
@@ -183,8 +184,8 @@ func visible(text string) string {
 
 // spoken formats a message: on lines of its own, all but the first indented.
 func spoken(who, text string) string {
-	return who + ": " + strings.ReplaceAll(visible(text), "\n", "\n"+strings.Repeat(" ", len(who)+2)) + "\n"
+	return who + ": " + strings.ReplaceAll(Visible(text), "\n", "\n"+strings.Repeat(" ", len(who)+2)) + "\n"
 }
 
 // toolLine formats a call of a tool.
-func toolLine(title string) string { return visible("· "+questions.Title(title)) + "\n" }
+func toolLine(title string) string { return Visible("· "+questions.Title(title)) + "\n" }

@@ -78,7 +78,7 @@ func FuzzDecoder(f *testing.F) {
 }
 
 func TestVisible(t *testing.T) {
-	if got := visible("a\x1b[2Jb\r\n\tç\x7f"); got != "a·[2Jb·\n\tç·" {
+	if got := Visible("a\x1b[2Jb\r\n\tç\x7f\u202e"); got != "a·[2Jb·\n\tç··" {
 		t.Errorf("visible: %q", got)
 	}
 	if strings.Contains(spoken("demo", "a\nb"), "\nb") {

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"paw/config/lazyregexp"
+	"paw/orchestrator/cli"
 	"paw/orchestrator/cli/internal/hooks"
 	"paw/session/history"
 	"paw/session/turn"
@@ -29,7 +30,7 @@ import (
 const (
 	Started     = "start"      // the program runs: Directory, PID
 	TurnStarted = "turn_start" // Prompt
-	Waiting     = "waiting"    // ID, Question, Options: the dialog is open
+	Waiting     = "waiting"    // ID, Question, Details, Options: the dialog is open
 	Answered    = "answered"   // ID, Question, Answer
 	TurnEnded   = "turn_end"   // Answer: all the agent's texts
 	Interrupted = "interrupted"
@@ -68,7 +69,8 @@ type Entry struct {
 	Prompt    string       `json:"prompt,omitempty"` // only in a report: in the file a message has the prompt
 	Source    string       `json:"source,omitempty"` // of Started: as a turn.Event has it
 	Question  string       `json:"question,omitempty"`
-	Options   []string     `json:"options,omitempty"` // answers of a question, where there are others than yes and no
+	Details   string       `json:"details,omitempty"`
+	Options   []cli.Option `json:"answers,omitempty"` // answers of a question, where there are others than yes and no
 	Input     string       `json:"input,omitempty"`
 	Answer    string       `json:"answer,omitempty"`
 	Error     string       `json:"error,omitempty"`

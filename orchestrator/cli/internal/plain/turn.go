@@ -36,7 +36,7 @@ type Question struct {
 
 // prompt returns the last line of the question, after which its key is typed.
 func (q Question) prompt() string {
-	return visible(q.Text) + " [" + strings.Join(strings.Split(q.Keys, ""), "/") + "] "
+	return Visible(q.Text) + " [" + strings.Join(strings.Split(q.Keys, ""), "/") + "] "
 }
 
 // NewTurn begins a turn whose work ends early when its context is cancelled.
