@@ -63,13 +63,6 @@ func (c *Checker) file(tree, command, kind string) string {
 
 func (c *Checker) stateDir() string { return c.App.StateDir(c.Session.PlaceName(), Name) }
 
-func (c *Checker) createLog(path string) (*os.File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, err
-	}
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-}
-
 // shown returns a writer to a log that also passes output on to the user, if paw shows any.
 func (c *Checker) shown(log io.Writer) io.Writer {
 	return io.MultiWriter(log, cmp.Or[io.Writer](c.App.Progress, io.Discard))
@@ -114,7 +107,7 @@ func (c *Checker) one(ctx context.Context, place, tree, command string) error {
 		return nil
 	}
 	_ = os.Remove(passed)
-	log, err := c.createLog(c.file(tree, command, ".log"))
+	log, err := createLog(c.file(tree, command, ".log"))
 	if err != nil {
 		return err
 	}

@@ -126,7 +126,7 @@ func lockChecks(ctx context.Context, h *app.App, sessionName string) (func(), er
 }
 
 func (c *Checker) setUp(ctx context.Context, path, commit string) error {
-	log, err := c.createLog(filepath.Join(c.stateDir(), "setup.log"))
+	log, err := createLog(filepath.Join(c.stateDir(), "setup.log"))
 	if err != nil {
 		return err
 	}
