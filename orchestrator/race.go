@@ -176,7 +176,7 @@ func PickRace(ctx context.Context, h *app.App, s *session.Session, name, agentNa
 		return nil, errs.New(errs.Locked, "%s: another paw picks in a race of it now", s.Name).Hint("paw race %s", name)
 	}
 	defer unlock()
-	s, err := h.Load(s.Name) // with what has been picked meanwhile
+	s, err := finishedLandings(ctx, h, s.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -209,6 +209,19 @@ func PickRace(ctx context.Context, h *app.App, s *session.Session, name, agentNa
 	}
 	h.Step("race.landed")
 	return landed, EndRace(ctx, h, s, name, agentName)
+}
+
+// finishedLandings returns the record of a session, with what has been picked meanwhile and with the landing that a pick before was
+// killed in.
+func finishedLandings(ctx context.Context, h *app.App, name string) (*session.Session, error) {
+	s, err := h.Load(name)
+	if err != nil || !slices.ContainsFunc(s.Landings, landing.Unfinished) {
+		return s, err
+	}
+	if err := finishMoves(ctx, h, s, false); err != nil {
+		return nil, err
+	}
+	return h.Load(name)
 }
 
 // mayPick refuses an agent that is not in a race, or in one of which the work of another agent has landed. It
