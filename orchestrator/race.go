@@ -2,6 +2,7 @@ package orchestrator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -256,13 +257,22 @@ func mayPick(ctx context.Context, h *app.App, s *session.Session, r *session.Rac
 
 func landPicked(ctx context.Context, h *app.App, s *session.Session, r *session.Race, agentName, number string) (*landing.Landed, error) {
 	h, err := h.ConfiguredFor(s)
-	if err == nil && len(r.Check) > 0 {
+	if err == nil && (len(r.Protect) > 0 || r.Repeat > 1) { // else the landing checks the same
 		err = passes(ctx, h, s, r, agentName, number)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return landing.Land(ctx, h, s, agentName, landing.Options{Turn: number, Checks: r.Check, NoCheck: len(r.Check) == 0})
+	landed, err := landing.Land(ctx, h, s, agentName, landing.Options{Turn: number, Checks: r.Check, NoCheck: len(r.Check) == 0})
+	if _, fails := errors.AsType[*checks.Error](err); fails && len(r.Protect) > 0 {
+		protected := ""
+		for _, path := range r.Protect {
+			protected += " " + errs.Quote(path)
+		}
+		return nil, errs.New(errs.CheckFailed, "%s/%s: not picked: it passes with%s of %s, and fails with its own", s.Name, agentName, protected, s.Target).
+			Hint("paw diff %s/%s --%s", s.Name, agentName, protected)
+	}
+	return landed, err
 }
 
 // passes refuses a state of an agent on which the check of a race does not pass.

@@ -106,7 +106,7 @@ func (o *raceOptions) showRaces(s *session.Session, races []orchestrator.RaceVie
 		fmt.Fprintf(o.stdout, "%s: no race\n", s.Name)
 	}
 	for _, r := range races {
-		state := "check " + strings.Join(r.Check, ", ") + " on " + s.Target
+		state := "check " + display.Words(strings.Join(r.Check, ", ")) + " on " + s.Target
 		if r.Over != "" {
 			state = r.Over
 		} else if len(r.Check) == 0 {

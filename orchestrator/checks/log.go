@@ -15,7 +15,7 @@ const (
 
 // log is the file with the output of a command. Once it is long, its middle is left out.
 type log struct {
-	*os.File
+	file *os.File // not embedded: its ReadFrom would go past Write
 	size int64 // bytes of the file
 	gone int64 // bytes that were left out
 	head int64 // end of what stays, with the line that says how much was left out
@@ -26,12 +26,16 @@ func createLog(path string) (*log, error) {
 		return nil, err
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
-	return &log{File: file, head: logHead}, err
+	return &log{file: file, head: logHead}, err
 }
+
+func (l *log) Name() string { return l.file.Name() }
+
+func (l *log) Close() error { return l.file.Close() }
 
 // Write adds output.
 func (l *log) Write(b []byte) (int, error) {
-	n, err := l.File.Write(b)
+	n, err := l.file.Write(b)
 	if l.size += int64(n); err == nil && l.size > l.head+2*logTail {
 		err = l.shorten()
 	}
@@ -41,19 +45,19 @@ func (l *log) Write(b []byte) (int, error) {
 // shorten leaves out what is between the begin and the last part.
 func (l *log) shorten() error {
 	tail := make([]byte, logTail)
-	if _, err := l.ReadAt(tail, l.size-logTail); err != nil {
+	if _, err := l.file.ReadAt(tail, l.size-logTail); err != nil {
 		return err
 	}
 	l.gone += l.size - logTail - l.head
 	line := fmt.Sprintf("\n... %d bytes are left out here ...\n", l.gone)
-	if err := l.Truncate(logHead); err != nil {
+	if err := l.file.Truncate(logHead); err != nil {
 		return err
 	}
-	if _, err := l.Seek(logHead, io.SeekStart); err != nil {
+	if _, err := l.file.Seek(logHead, io.SeekStart); err != nil {
 		return err
 	}
 	l.head = logHead + int64(len(line))
-	n, err := l.File.Write(append([]byte(line), tail...))
+	n, err := l.file.Write(append([]byte(line), tail...))
 	l.size = logHead + int64(n)
 	return err
 }

@@ -264,7 +264,7 @@ func awaitSetUps(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 const endPatience = 30 * time.Second
 
 // refuseEnded refuses the jobs whose launcher gave up, or whose CLI ended at once, and those whose
-// agent was stopped while the user waited for its set-up.
+// agent was stopped meanwhile, as while the user waited for its set-up.
 func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Job) {
 	for _, j := range jobs {
 		if !j.launched() || observe.LaunchOpen(h, s.Name, j.Agent, j.generation) {
@@ -280,7 +280,7 @@ func refuseEnded(ctx context.Context, h *app.App, s *session.Session, jobs []*Jo
 			j.Refuse(errors.New(reason), hints...)
 		} else if leftLock(ctx, h, s, j) {
 			f, err := awaitFacts(ctx, h, s, j.Agent, func(a *observe.Agent) bool { return a.Pane == nil || a.Pane.Dead || runs(a.Pane.PID) })
-			if err == nil {
+			if err == nil && !refuseStopped(h, s, j) {
 				endedAtOnce(s, j, f)
 			}
 		}

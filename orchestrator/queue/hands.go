@@ -102,14 +102,21 @@ func awaitsTurn(q *session.Queue, agentName string) bool {
 // HoldAll holds the whole queue of a session, if there is one, until the user releases it. An error
 // says that the file of the queue cannot be used: then nothing begins in any case.
 func HoldAll(ctx context.Context, h *app.App, sessionName, why string) error {
-	return holdAll(ctx, h, sessionName, func(q *session.Queue) { q.Held = cmp.Or(q.Held, why) })
+	return holdAll(ctx, h, sessionName, func(q *session.Queue) { holdOpen(q, why) })
+}
+
+// holdOpen holds a queue in which something is not over: it holds nothing for what is queued later.
+func holdOpen(q *session.Queue, why string) {
+	if slices.ContainsFunc(q.Tasks, func(t session.Task) bool { return !t.State.Over() }) {
+		q.Held = cmp.Or(q.Held, why)
+	}
 }
 
 // HoldStopped is HoldAll for a session that is about to be stopped. It also ends the check that
 // the queue runs, and waits for that.
 func HoldStopped(ctx context.Context, h *app.App, sessionName string) error {
 	err := holdAll(ctx, h, sessionName, func(q *session.Queue) {
-		q.Held = cmp.Or(q.Held, "stop")
+		holdOpen(q, "stop")
 		for i := range q.Tasks {
 			if t := &q.Tasks[i]; t.State == session.TaskRunning && t.Checking {
 				t.State, t.Why, t.Checking = session.TaskHeld, session.HeldStopped, false

@@ -115,6 +115,8 @@ func raceName(q *session.Queue, asked string) (string, error) {
 		return "", errs.New(errs.Usage, "--name %s: lower case letters, digits, _ and - are allowed", asked)
 	case asked == "pick" || asked == "stop":
 		return "", errs.New(errs.Usage, "--name %s: is a command of paw race", asked)
+	case taken(asked) && q.Race(asked) == nil:
+		return "", errs.New(errs.Usage, "%s: there is a task %s_1 in the queue", asked, asked).Hint("paw queue %s", q.Session)
 	case taken(asked):
 		return "", errs.New(errs.Usage, "%s: there is a race of that name", asked).Hint("paw race %s", asked)
 	}
