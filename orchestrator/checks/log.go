@@ -16,9 +16,9 @@ const (
 // log is the file with the output of a command. Once it is long, its middle is left out.
 type log struct {
 	file *os.File // not embedded: its ReadFrom would go past Write
-	size int64 // bytes of the file
-	gone int64 // bytes that were left out
-	head int64 // end of what stays, with the line that says how much was left out
+	size int64    // bytes of the file
+	gone int64    // bytes that were left out
+	head int64    // end of what stays, with the line that says how much was left out
 }
 
 func createLog(path string) (*log, error) {
