@@ -31,7 +31,7 @@ func createLog(path string) (*log, error) {
 
 func (l *log) Name() string { return l.file.Name() }
 
-func (l *log) Close() error { return l.file.Close() }
+func (l *log) Close() { _ = l.file.Close() }
 
 // Write adds output.
 func (l *log) Write(b []byte) (int, error) {
