@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,13 @@ func Hold(q *session.Queue, ids []string) (said []string) {
 		}
 	}
 	return said
+}
+
+// holdOpen holds a queue in which something is not over: it holds nothing for what is queued later.
+func holdOpen(q *session.Queue, why string) {
+	if slices.ContainsFunc(q.Tasks, func(t session.Task) bool { return !t.State.Over() }) {
+		q.Held = cmp.Or(q.Held, why)
+	}
 }
 
 // known returns the CLI of an agent, "" for an agent that does not exist, and the number of the

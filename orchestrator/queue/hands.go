@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,13 +102,6 @@ func awaitsTurn(q *session.Queue, agentName string) bool {
 // says that the file of the queue cannot be used: then nothing begins in any case.
 func HoldAll(ctx context.Context, h *app.App, sessionName, why string) error {
 	return holdAll(ctx, h, sessionName, func(q *session.Queue) { holdOpen(q, why) })
-}
-
-// holdOpen holds a queue in which something is not over: it holds nothing for what is queued later.
-func holdOpen(q *session.Queue, why string) {
-	if slices.ContainsFunc(q.Tasks, func(t session.Task) bool { return !t.State.Over() }) {
-		q.Held = cmp.Or(q.Held, why)
-	}
 }
 
 // HoldStopped is HoldAll for a session that is about to be stopped. It also ends the check that
