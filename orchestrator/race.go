@@ -257,7 +257,7 @@ func mayPick(ctx context.Context, h *app.App, s *session.Session, r *session.Rac
 
 func landPicked(ctx context.Context, h *app.App, s *session.Session, r *session.Race, agentName, number string) (*landing.Landed, error) {
 	h, err := h.ConfiguredFor(s)
-	if err == nil && (len(r.Protect) > 0 || r.Repeat > 1) { // else the landing checks the same
+	if err == nil && len(r.Check) > 0 && (len(r.Protect) > 0 || r.Repeat > 1 || r.Timeout > 0) { // else the landing checks the same
 		err = passes(ctx, h, s, r, agentName, number)
 	}
 	if err != nil {

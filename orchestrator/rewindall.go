@@ -53,8 +53,9 @@ func RewindAll(ctx context.Context, h *app.App, s *session.Session, at time.Time
 	return done, nil
 }
 
-// aimAt returns what an agent's worktree was at a time, nil where that is what it is now: paw has saved it when a turn, or a move of the
-// worktree, came next. In a turn, it is what was there when the turn began.
+// aimAt returns the snapshot that an agent's worktree is to be put back to for a time: the files that paw saved when the next turn, or the
+// next rewind or update, began after that time. For a time within a turn they are those of the turn's begin. The result is nil where
+// nothing has begun since.
 func aimAt(ctx context.Context, a app.Agent, at time.Time) (goal *aim, err error) {
 	list, _, err := turns.List(ctx, a)
 	if err != nil {

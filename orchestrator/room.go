@@ -15,9 +15,9 @@ import (
 	"paw/session/turn"
 )
 
-// leaveOver leaves agents as they are that would be more than may run at the same time. Those whose
-// turn was cut, at work or with a question, come first, also those of sessions that are recovered later. It
-// refuses where the user named the agents. Where nothing is limited, it notes that memory is short.
+// leaveOver takes those agents out of the jobs that would be more than [agents] max_running allows. Agents whose turn was cut, at work or
+// with a question, come first, and room is kept for those of sessions that are recovered later. Where the user has named the
+// agents, it refuses. Where no limit is set, it notes that memory is short.
 func leaveOver(h *app.App, s *session.Session, jobs []launch.Job, o RecoverOptions) error {
 	var starting []*launch.Job
 	var clis []string

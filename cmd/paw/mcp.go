@@ -35,7 +35,7 @@ command of paw. They do what the commands of these names do.`, exitUsage),
 	}
 }
 
-// mcpInstructions is what the model is told of all tools.
+// mcpInstructions are for the model of the agent that calls the tools.
 const mcpInstructions = "You are an agent of paw, with a git worktree and a branch of your own. These tools start other agents, wait for " +
 	"them and show their work. When your work is finished, call done and end your turn."
 
@@ -50,7 +50,7 @@ var (
 	whichTurn  = mcp.Parameter{Name: "turn", About: "number of one of its turns; left out, all"}
 )
 
-// mcpCommands are those of paw help agents.
+// mcpCommands are the tools: the commands that the page `paw help agents` lets an agent run.
 var mcpCommands = []mcpCommand{
 	{mcp.Tool{
 		Name: "spawn", About: "Start another agent as your child. It begins where you are now: your last commit, with your files that are not " +

@@ -80,7 +80,8 @@ func (l *landing) stateWithout(ctx context.Context) (tree string, err error) {
 	return tree, nil
 }
 
-// withoutMessage drafts the message: the user's, else that of git revert with the turn's prompt.
+// withoutMessage returns the message of the commit that takes the turn out: the user's own, else `Revert "..."` as git revert writes it, with
+// the first line of the turn's prompt in place of a commit's subject.
 func (l *landing) withoutMessage() string {
 	one := l.source.Turns[len(l.source.Turns)-1]
 	words := cmp.Or(display.Graphemes.Cut(display.Title(one.Task()), display.TitleWidth), fmt.Sprintf("turn %d of %s", one.Number, l.name()))
